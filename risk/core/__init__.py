@@ -1,0 +1,1 @@
+"""What every risk shares: the protocol, months, random streams, computed values."""

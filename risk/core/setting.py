@@ -1,0 +1,121 @@
+"""What the engine hands each risk: the deal and the few things read off it that all of them need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from risk.core.calendar import Timeline, timeline
+from schemas.capacity import Cluster
+from schemas.deal import Deal
+from schemas.errors import DealError, MissingTermError, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The deal, its months and its tranches in the order that all arrays follow."""
+
+    deal: Deal
+    timeline: Timeline
+    tranches: tuple[str, ...]
+    """Ids, in the order of the deal file."""
+    service_of: tuple[str, ...]
+    """Service of each tranche."""
+    planned_ready: NDArray[np.float64]
+    """Ready-for-Service Date of each tranche, shape (tranches,). [month]"""
+    gpus: NDArray[np.int64]
+    """GPUs of each tranche, 0 where its cluster is not given, shape (tranches,). [1]"""
+    fees: NDArray[np.float64]
+    """Fee of each tranche for each whole month at the contract price, shape (tranches, months). [currency]"""
+    term_months: int
+    """Firm term of each tranche from its readiness. [month]"""
+
+    @property
+    def months(self) -> int:
+        """Return how many months are simulated."""
+        return self.timeline.months
+
+    def cluster_of(self, tranche: int) -> Cluster | None:
+        """Return the cluster of one tranche, by its position."""
+        assert self.deal.delivery is not None
+        name = self.deal.delivery.tranches[self.tranches[tranche]].cluster
+        return self.deal.clusters[name] if name else None
+
+
+def horizon(deal: Deal) -> int:
+    """Return the months to simulate: `finance.horizon_months`, or to the loan's maturity. [month]"""
+    finance = deal.finance
+    assert finance is not None
+    if finance.horizon_months is not None:
+        return finance.horizon_months
+    if finance.loan is not None:
+        return finance.loan.first_payment_month + finance.loan.payments - 1
+    raise MissingTermError("finance.horizon_months", "slakit score", "give it, or give finance.loan")
+
+
+def setting(deal: Deal) -> Setting:
+    """Return the setting of `deal`.
+
+    Raises
+    ------
+    DealError
+        With every section that the simulation needs and the deal does not have.
+    """
+    missing = [
+        Problem(path, "nothing", f"the section, because the simulation reads {reads}", f"add {path}")
+        for path, there, reads in (
+            ("finance", deal.finance, "the dates, costs and debt"),
+            ("services", deal.services, "what is sold"),
+            ("delivery", deal.delivery, "the Ready-for-Service Dates"),
+            ("commercial", deal.commercial, "fees and term"),
+        )
+        if not there
+    ]
+    if missing:
+        raise DealError(missing)
+    assert deal.finance
+    assert deal.delivery
+    assert deal.commercial
+    months = horizon(deal)
+    line = timeline(deal.finance.close, months, deal.assumptions.calendar, deal.measurement.zone)
+    pairs = [(name, tranche) for name, service in deal.services.items() for tranche in service.tranches]
+    terms = [deal.delivery.tranches[tranche] for _, tranche in pairs]
+    clusters = [deal.clusters[t.cluster] if t.cluster else None for t in terms]
+    gpus = np.array([cluster.units.gpu if cluster else 0 for cluster in clusters], dtype=np.int64)
+    fees = np.zeros((len(pairs), months))
+    for j, (service, tranche) in enumerate(pairs):
+        charge = deal.commercial.charges.get(service)
+        if charge is None:
+            raise MissingTermError(f"commercial.charges.{service}", "slakit score", "give the service a price")
+        price, share = float(charge.price.amount), float(terms[j].share_of_service)
+        cluster = clusters[j]
+        if charge.price.per == "lump_month":
+            fees[j] = price * share
+        elif cluster is None:
+            raise MissingTermError(
+                f"delivery.tranches.{tranche}.cluster",
+                f"a price per {charge.price.per}",
+                "name the cluster, whose units are counted",
+            )
+        elif charge.price.per == "gpu_hour":
+            fees[j] = price * cluster.units.gpu * line.hours
+        else:
+            if cluster.units.node is None:
+                raise MissingTermError(
+                    f"clusters.{terms[j].cluster}.units.node",
+                    "a price per node_month",
+                    "give the number of nodes",
+                )
+            fees[j] = price * cluster.units.node
+    return Setting(
+        deal=deal,
+        timeline=line,
+        tranches=tuple(tranche for _, tranche in pairs),
+        service_of=tuple(service for service, _ in pairs),
+        planned_ready=np.array([line.at(t.ready_for_service_date) for t in terms]),
+        gpus=gpus,
+        fees=fees,
+        term_months=deal.commercial.term.months,
+    )

@@ -1,0 +1,142 @@
+"""One joint simulation: all risks, month by month, over one block of draws at a time.
+
+The same loop runs sampled draws, the base case (one draw, every risk switched off) and weighted blocks (enumerated or
+quadrature nodes, whose weighted sums are exact).
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+import numpy as np
+from numpy.typing import NDArray
+
+import risk
+from risk.core.protocol import Paths, Phase, Risk, State, StepFunction
+from risk.core.rng import BLOCK, generator
+from risk.core.setting import Setting, setting
+from risk.result import Result, observe
+from schemas.deal import Deal
+
+Progress = Callable[[int, int], None]
+"""(draws done, draws asked for)."""
+
+
+def discover() -> dict[str, Callable[[Deal, Setting], Risk | None]]:
+    """Return every risk found in the package `risk`: a folder that exports `from_deal`, by its name."""
+    found: dict[str, Callable[[Deal, Setting], Risk | None]] = {}
+    for info in sorted(pkgutil.iter_modules(risk.__path__), key=lambda module: module.name):
+        if info.ispkg:
+            package = importlib.import_module(f"risk.{info.name}")
+            if hasattr(package, "from_deal"):
+                found[info.name] = package.from_deal
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A deal made ready to simulate."""
+
+    setting: Setting
+    risks: dict[str, Risk]
+
+    @classmethod
+    def of(cls, deal: Deal) -> Model:
+        """Return the model of `deal`, with every risk that the deal speaks of.
+
+        Raises
+        ------
+        DealError, MissingTermError, NotComputedError
+            When the deal lacks what the simulation needs, or says what it cannot compute.
+        """
+        frame = setting(deal)
+        made = {name: from_deal(deal, frame) for name, from_deal in discover().items()}
+        return cls(frame, {name: one for name, one in made.items() if one is not None})
+
+    def sample(self, seed: int, block: int, draws: int = BLOCK) -> Paths:
+        """Return the sampled paths of one block; each array has one writer."""
+        paths: Paths = {}
+        for one in self.risks.values():
+            new = one.sample({name: generator(seed, name, block) for name in one.streams}, draws)
+            _single_writer(paths, new)
+            paths |= new
+        return paths
+
+    def base_paths(self) -> Paths:
+        """Return the paths of the base case: one draw, every risk switched off."""
+        paths: Paths = {}
+        for one in self.risks.values():
+            new = one.base()
+            _single_writer(paths, new)
+            paths |= new
+        return paths
+
+    def run(self, paths: Paths, draws: int) -> Result:
+        """Return the outcome of `draws` draws along `paths`, all months run."""
+        tranches, months = len(self.setting.tranches), self.setting.months
+        state = State(
+            path=paths,
+            under_contract=np.ones((draws, tranches), dtype=bool),
+            last_billed=np.zeros((draws, tranches), dtype=np.int64),
+            first_cause=np.full(draws, "", dtype="U24"),
+            first_month=np.zeros(draws, dtype=np.int64),
+        )
+        plan = self._plan()
+        result = Result.empty(draws, months)
+        for month in range(1, months + 1):
+            state.cash, state.rights = {}, {}
+            for step in plan:
+                step(month, state)
+            observe(result, month, state)
+        result.finish(state)
+        return result
+
+    def base(self) -> Result:
+        """Return the base case: no default, outage or delay, the market without noise, the contract in force."""
+        return self.run(self.base_paths(), 1)
+
+    def simulate(self, draws: int, seed: int, workers: int = 1, progress: Progress | None = None) -> Result:
+        """Return `draws` sampled futures; figures depend on the seed and not on the number of workers."""
+        blocks = -(-draws // BLOCK)
+        parts: list[Result] = []
+        for block, part in enumerate(self._parts(seed, blocks, workers)):
+            parts.append(part.cut(min(BLOCK, draws - block * BLOCK)))
+            if progress:
+                progress(min((block + 1) * BLOCK, draws), draws)
+        return Result.join(parts)
+
+    def ignores(self) -> tuple[str, ...]:
+        """Return what the models of this deal leave out, in words."""
+        return tuple(words for one in self.risks.values() for words in one.ignores())
+
+    def _parts(self, seed: int, blocks: int, workers: int) -> Iterator[Result]:
+        if workers == 1 or blocks == 1:
+            for block in range(blocks):
+                yield self.run(self.sample(seed, block), BLOCK)
+            return
+        context = get_context("spawn")
+        with ProcessPoolExecutor(min(workers, blocks), mp_context=context) as pool:
+            jobs = [(self.setting.deal, seed, block) for block in range(blocks)]
+            yield from pool.map(_block, jobs)
+
+    def _plan(self) -> list[StepFunction]:
+        steps = [one.steps() for one in self.risks.values()]
+        return [mine[phase] for phase in Phase for mine in steps if phase in mine]
+
+
+def _block(job: tuple[Deal, int, int]) -> Result:
+    """Return one block in a worker process, which makes the model anew from the deal."""
+    deal, seed, block = job
+    model = Model.of(deal)
+    return model.run(model.sample(seed, block), BLOCK)
+
+
+def _single_writer(paths: Paths, new: dict[str, NDArray[np.generic]]) -> None:
+    twice = paths.keys() & new.keys()
+    if twice:
+        raise ValueError(f"two risks write {', '.join(sorted(twice))}")

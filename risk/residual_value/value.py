@@ -1,0 +1,131 @@
+"""Market value of GPUs by spot rent and age."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from risk.core.protocol import Paths, Phase, State, StepFunction
+from risk.core.setting import Setting
+from schemas.assumptions import ValueLaw
+
+FloatArray = NDArray[np.float64]
+HOURS_PER_YEAR = 8760
+
+
+def value_per_gpu(
+    rent: FloatArray,
+    remaining_life_years: FloatArray,
+    *,
+    cash_cost: float,
+    decay: float,
+    discount: float,
+    utilisation: float,
+) -> FloatArray:
+    """Return the value of one GPU that earns `rent`, falling by age, until rent no longer covers its cost. [currency]
+
+    Parameters
+    ----------
+    rent : rent after the haircut of letting again, any shape. [currency/GPU-hour]
+    remaining_life_years : same shape or broadcastable. [year]
+    cash_cost : cost of running, power included. [currency/GPU-hour]
+    decay, discount : continuous rates. [1/year]
+    utilisation : share of hours rented. [1]
+
+    Notes
+    -----
+    T = min(life left, ln(max(r/c, 1))/decay); V = 8760 u [r (1 - e^(-(decay+k)T))/(decay+k) - c (1 - e^(-kT))/k]. It
+    values the right to switch off, not the chance that rent recovers. With decay 0 the whole life is used when r > c.
+    """
+    worth = rent > cash_cost
+    ratio = np.maximum(rent / cash_cost, 1.0) if cash_cost > 0 else np.full(np.shape(rent), np.inf)
+    stop = np.log(ratio) / decay if decay > 0 else np.where(worth, np.inf, 0.0)
+    years = np.minimum(remaining_life_years, stop)
+
+    def annuity(rate: float) -> FloatArray:
+        return -np.expm1(-rate * years) / rate if rate else years
+
+    value = HOURS_PER_YEAR * utilisation * (rent * annuity(decay + discount) - cash_cost * annuity(discount))
+    return np.where(worth, np.maximum(value, 0.0), 0.0)
+
+
+class GpuValue:
+    """Writes `gpu_value` (draws, tranches) [currency] of the month; the closed form on the sampled rent."""
+
+    streams: tuple[str, ...] = ()
+
+    def __init__(self, setting: Setting, law: ValueLaw, decay: float) -> None:
+        self.setting = setting
+        self.law = law
+        self.decay = decay
+
+    def sample(self, rng: Mapping[str, Generator], draws: int) -> Paths:
+        """Return nothing: value follows from the rent of the market."""
+        return {}
+
+    def base(self) -> Paths:
+        """Return nothing."""
+        return {}
+
+    def steps(self) -> Mapping[Phase, StepFunction]:
+        """Return the valuation of each month."""
+        return {Phase.MARKET: self._value}
+
+    def ignores(self) -> tuple[str, ...]:
+        """Return what this model leaves out."""
+        return (
+            "GPU value: the volatility of rent after the date of valuation has no value (no option tree), and one "
+            "price is taken for any number of GPUs sold at once.",
+        )
+
+    def at(self, spot_rent: FloatArray, months_after_close: FloatArray) -> FloatArray:
+        """Return the value of one GPU at a spot rent and a date. [currency]"""
+        age = float(self.law.age_at_close) + np.asarray(months_after_close) / 12
+        return value_per_gpu(
+            np.asarray(spot_rent) * (1 - float(self.law.haircut)),
+            np.maximum(0.0, float(self.law.life) - age),
+            cash_cost=float(self.law.cash_cost),
+            decay=self.decay,
+            discount=float(self.law.discount_rate),
+            utilisation=float(self.law.utilisation),
+        )
+
+    def _value(self, month: int, state: State) -> None:
+        each = self.at(state.path["spot_rent"][:, month - 1], np.float64(month))
+        state.now["gpu_value_each"] = each
+        state.now["gpu_value"] = each[:, None] * self.setting.gpus
+
+
+class PrescribedValue:
+    """The value of all GPUs as typed: amount x exp(-decay m), shared among tranches by their GPUs."""
+
+    streams: tuple[str, ...] = ()
+
+    def __init__(self, setting: Setting, amount: float, decay_per_month: float) -> None:
+        gpus = setting.gpus.astype(float)
+        self.shares = gpus / gpus.sum() if gpus.sum() else np.full(len(gpus), 1 / len(gpus))
+        self.amount = amount
+        self.decay_per_month = decay_per_month
+
+    def sample(self, rng: Mapping[str, Generator], draws: int) -> Paths:
+        """Return nothing."""
+        return {}
+
+    def base(self) -> Paths:
+        """Return nothing."""
+        return {}
+
+    def steps(self) -> Mapping[Phase, StepFunction]:
+        """Return the typed value of each month."""
+        return {Phase.MARKET: self._value}
+
+    def ignores(self) -> tuple[str, ...]:
+        """Return what this model leaves out."""
+        return ()
+
+    def _value(self, month: int, state: State) -> None:
+        value = self.amount * np.exp(-self.decay_per_month * month)
+        state.now["gpu_value"] = np.tile(value * self.shares, (state.draws, 1))

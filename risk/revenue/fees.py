@@ -1,0 +1,50 @@
+"""Fees of a month, and prepayment credited back in it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from risk.contract_rules import prepayment
+from risk.core.setting import Setting
+
+FloatArray = NDArray[np.float64]
+
+
+def share_in_term(ready: FloatArray, month: int, term_months: int) -> FloatArray:
+    """Return the share of month `month` in which each tranche is ready and its term runs, shape as `ready`. [1]"""
+    began = np.clip(month - ready, 0.0, 1.0)
+    over = np.clip(month - ready - term_months, 0.0, 1.0)
+    return began - over
+
+
+def prepaid_amounts(setting: Setting) -> FloatArray:
+    """Return what is paid ahead at close for each tranche, shape (tranches,). [currency]
+
+    The share of the fees of the whole firm term, at the mean monthly fee.
+    """
+    commercial = setting.deal.commercial
+    if commercial is None or commercial.prepayment is None:
+        return np.zeros(len(setting.tranches))
+    return float(commercial.prepayment.fraction) * setting.fees.mean(axis=1) * setting.term_months
+
+
+class PrepaymentSchedule:
+    """How much of the prepayment has been credited back by each moment of a tranche's term."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.amounts = prepaid_amounts(setting)
+        self.cumulative: FloatArray | None = None
+        terms = setting.deal.commercial.prepayment if setting.deal.commercial else None
+        if terms is not None:
+            shares = prepayment.arrays(setting.term_months, terms)
+            self.cumulative = np.concatenate([[0.0], np.cumsum(shares)])
+
+    def credited(self, ready: FloatArray, month: int) -> FloatArray:
+        """Return the prepayment credited against fees of month `month`, shape as `ready`. [currency]"""
+        if self.cumulative is None:
+            return np.zeros_like(ready)
+        positions = np.arange(len(self.cumulative), dtype=float)
+        now = np.interp(month - ready, positions, self.cumulative)
+        before = np.interp(month - 1 - ready, positions, self.cumulative)
+        return (now - before) * self.amounts

@@ -1,0 +1,140 @@
+"""The customer's money of a month: fees, prepayment, credits; and which months were bad."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from risk.contract_rules import bands, caps, stacking
+from risk.core.protocol import Paths, Phase, State, StepFunction
+from risk.core.setting import Setting
+from risk.revenue.fees import PrepaymentSchedule, share_in_term
+from risk.revenue.service import simulated_levels
+from schemas.cancellation import BadMonths
+
+FloatArray = NDArray[np.float64]
+
+
+class Revenue:
+    """Writes fees, credits and bad months of the month.
+
+    Arrays: `fees_by_tranche` (draws, tranches), `fees`, `credits` (draws,) [currency]; `credit:<level>` (draws,)
+    [currency] before stacking and caps; `in_term` (draws, tranches); `bad_month:<limb>` (draws, tranches).
+    """
+
+    streams: tuple[str, ...] = ()
+
+    def __init__(self, setting: Setting) -> None:
+        deal = setting.deal
+        self.setting = setting
+        self.prepayment = PrepaymentSchedule(setting)
+        self.levels, self.left_out = simulated_levels(setting)
+        self.services = tuple(deal.services)
+        self.member = np.array([[of == name for name in self.services] for of in setting.service_of], dtype=float)
+        claimed = deal.assumptions.claimed_share
+        self.claimed = float(claimed) if claimed is not None and deal.credits.process.mode == "claimed" else 1.0
+        chronic = deal.cancellation.chronic_failure
+        self.limbs = tuple(
+            (i, limb) for i, limb in enumerate(chronic.limbs if chronic else ()) if isinstance(limb, BadMonths)
+        )
+
+    def sample(self, rng: Mapping[str, Generator], draws: int) -> Paths:
+        """Return nothing: revenue follows from delivery, outages and rights."""
+        return {}
+
+    def base(self) -> Paths:
+        """Return nothing."""
+        return {}
+
+    def steps(self) -> Mapping[Phase, StepFunction]:
+        """Return fees, then service."""
+        return {Phase.FEES: self._fees, Phase.SERVICE: self._service}
+
+    def ignores(self) -> tuple[str, ...]:
+        """Return what this model leaves out."""
+        words = [
+            "Revenue: fees are paid in the month they accrue; a credit is taken off the fee of its own month; nothing "
+            "is let again after the contract ends or expires.",
+        ]
+        if np.any(self.prepayment.amounts):
+            words.append("Prepayment: the refund of the unused part on early exit is not paid out in the simulation.")
+        return (*words, *self.left_out)
+
+    def _fees(self, month: int, state: State) -> None:
+        ready = state.path["ready"]
+        share = share_in_term(ready, month, self.setting.term_months) * state.under_contract
+        factor = state.now.get("rent_factor", 1.0)
+        fees = share * self.setting.fees[:, month - 1] * factor
+        state.now["share_in_term"] = share
+        state.now["fees_by_tranche"] = fees
+        state.now["fees"] = fees.sum(axis=1)
+        state.now["in_term"] = ready + self.setting.term_months > month
+        state.post("fees", state.now["fees"])
+        if self.prepayment.cumulative is not None:
+            credited = np.minimum(self.prepayment.credited(ready, month) * state.under_contract, fees)
+            state.post("prepayment_credited", -credited.sum(axis=1))
+
+    def _service(self, month: int, state: State) -> None:
+        share = state.now["share_in_term"]
+        whole = share > 1 - 1e-9
+        measured = whole if self.setting.deal.measurement.first_partial == "none" else share > 0
+        window = np.floor(
+            np.where(measured, share, 0.0) * self.setting.timeline.window_minutes[month - 1] + 1e-6
+        ).astype(np.int64)
+        self._bad_months(month, state, window)
+        self._credits(month, state, window)
+
+    def _bad_months(self, month: int, state: State, window: NDArray[np.int64]) -> None:
+        for i, limb in self.limbs:
+            prescribed = state.path.get("bad_month")
+            if prescribed is not None:
+                bad = prescribed[:, :, month - 1] & (window > 0)
+            else:
+                minutes = state.now.get(f"counted_minutes:{limb.service_level}")
+                if minutes is None:
+                    bad = np.zeros(window.shape, dtype=bool)
+                else:
+                    counted = minutes[:, :, month - 1]
+                    bad = (window > 0) & bands.is_below(counted, np.maximum(window, 1), limb.below)
+            state.now[f"bad_month:{i}"] = bad
+
+    def _credits(self, month: int, state: State, window: NDArray[np.int64]) -> None:
+        terms = self.setting.deal.credits
+        fees = state.now["fees_by_tranche"]
+        by_level: dict[str, FloatArray] = {}
+        for level in self.levels:
+            by_level[level.id] = level.credit(state, month, window, fees) @ self.member
+            state.now[f"credit:{level.id}"] = by_level[level.id].sum(axis=1)
+        if not by_level:
+            state.now["credits"] = np.zeros(state.draws)
+            return
+        due, _ = stacking.arrays(by_level, terms.between_levels)
+        year, paid = self._contract_year(month, state)
+        allowed = caps.arrays(
+            due * self.claimed,
+            fees @ self.member,
+            self.setting.fees[:, max(0, month - 12) : month].mean(axis=1) @ self.member * 12,
+            paid,
+            terms.caps,
+        )
+        state.now["credits_paid_this_year"] = paid + allowed
+        state.now["contract_year"] = year
+        state.now["credits"] = allowed.sum(axis=1)
+        state.post("credits", -state.now["credits"])
+
+    def _contract_year(self, month: int, state: State) -> tuple[NDArray[np.int64], FloatArray]:
+        """Return the contract year of each service and what its credits came to so far, (draws, services)."""
+        ready = state.path["ready"]
+        first = np.stack(
+            [np.where(self.member[:, s] > 0, ready, np.inf).min(axis=1) for s in range(len(self.services))],
+            axis=1,
+        )
+        year = np.floor(np.maximum(month - 1 - first, 0) / 12).astype(np.int64)
+        before = state.now.get("contract_year")
+        paid = state.now.get("credits_paid_this_year")
+        if before is None or paid is None:
+            return year, np.zeros(year.shape)
+        return year, np.where(year == before, paid, 0.0)

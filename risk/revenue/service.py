@@ -1,0 +1,80 @@
+"""Credits of one service level in one month, from minutes or from counts of nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from risk.contract_rules import bands
+from risk.core.protocol import State
+from risk.core.setting import Setting
+from schemas.errors import NotComputedError
+from schemas.service_levels import ServiceLevel
+
+FloatArray = NDArray[np.float64]
+WHOLE_UNIT_LEVELS = ("cluster", "site", "hall")
+"""Levels whose unit is the whole tranche."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedLevel:
+    """A service level with the tranches it is measured on."""
+
+    id: str
+    terms: ServiceLevel
+    tranches: NDArray[np.bool_]
+    """Whether each tranche belongs to the level's service, shape (tranches,)."""
+    nodes: NDArray[np.float64]
+    """Contracted nodes of each tranche, shape (tranches,). [1]"""
+
+    def credit(self, state: State, month: int, window: NDArray[np.int64], fees: FloatArray) -> FloatArray:
+        """Return the credit of each tranche before month and year caps, shape (draws, tranches). [currency]
+
+        Parameters
+        ----------
+        window : minutes in which the tranche was in service this month, shape (draws, tranches). [min]
+        fees : fees accrued this month, same shape. [currency]
+        """
+        if self.terms.level == "node":
+            counts = state.now.get(f"nodes_in_band:{self.id}")
+            if counts is None:
+                return np.zeros_like(fees)
+            fractions = np.array([float(band.credit_fraction) for band in self.terms.credit.bands])
+            each = np.divide(fees, self.nodes, out=np.zeros_like(fees), where=self.nodes > 0)
+            line = np.round(each[:, :, None] * fractions, 2)  # each node's line is rounded to the cent
+            return np.asarray((counts * line).sum(axis=2)) * self.tranches
+        minutes = state.now.get(f"counted_minutes:{self.id}")
+        if minutes is None:
+            return np.zeros_like(fees)
+        fraction = bands.arrays(minutes[:, :, month - 1], np.maximum(window, 1), self.terms.credit)
+        return np.round(np.where(window > 0, fraction, 0.0) * fees, 2) * self.tranches
+
+
+def simulated_levels(setting: Setting) -> tuple[tuple[SimulatedLevel, ...], tuple[str, ...]]:
+    """Return the levels that the simulation measures, and words on those it does not."""
+    deal = setting.deal
+    kept: list[SimulatedLevel] = []
+    left: list[str] = []
+    nodes = np.array(
+        [
+            float(cluster.units.node or 0) if (cluster := setting.cluster_of(j)) else 0.0
+            for j in range(len(setting.tranches))
+        ]
+    )
+    for name, terms in deal.service_levels.items():
+        if terms.aggregation == "fleet_mean":
+            raise NotComputedError(
+                f"service_levels.{name}.aggregation", "a fleet mean", "use per_unit, or leave the level out"
+            )
+        if terms.level == "node" or terms.level in WHOLE_UNIT_LEVELS:
+            service = terms.service
+            member = np.array([service is None or service == of for of in setting.service_of])
+            kept.append(SimulatedLevel(name, terms, member, nodes))
+        else:
+            left.append(
+                f"Service level {name!r} ({terms.level}): no outages are simulated at this level, so it pays nothing "
+                "in the score; statements on a log do count it."
+            )
+    return tuple(kept), tuple(left)

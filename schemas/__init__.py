@@ -1,0 +1,4 @@
+"""What a deal says: typed terms, records and their checks.
+
+Nothing here reads files, simulates or prints.
+"""

@@ -1,0 +1,68 @@
+"""What is paid: price, term, prepayment, law."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from schemas.base import Terms
+from schemas.money import Currency
+from schemas.units import Amount, Days, Identifier, Name, Positive, Share, WholeMonths
+
+Law = Literal["new_york", "england_wales", "delaware", "texas", "singapore", "ireland"]
+
+
+class Price(Terms):
+    """An amount per unit of something."""
+
+    per: Literal["lump_month", "gpu_hour", "node_month"]
+    """`lump_month`: the whole service, per month."""
+    amount: Amount
+    """[currency per unit]"""
+
+
+class Charge(Terms):
+    """The fee of one service."""
+
+    price: Price
+    accrual: Literal["ready_fraction"] = "ready_fraction"
+    """Fees run on the share of the month and of the units that are ready for service."""
+
+
+class FirmTerm(Terms):
+    """How long the contract runs."""
+
+    months: Positive
+    """[month]"""
+    starts: Literal["ready_for_service"] = "ready_for_service"
+    """Each tranche's term runs from the day it is ready for service."""
+
+
+class Prepayment(Terms):
+    """Fees paid ahead and credited back."""
+
+    fraction: Share
+    """Share of the fees of the firm term paid at financial close. [1]"""
+    credited_from_month: Positive
+    """First month of the term in which it is credited, in equal monthly parts to the end of the term."""
+    security: Literal["none", "letter_of_credit", "escrow", "lien"] = "none"
+
+
+class Commercial(Terms):
+    """Fees and term."""
+
+    currency: Currency
+    charges: dict[Identifier, Charge]
+    """Service to its charge."""
+    term: FirmTerm
+    prepayment: Prepayment | None = None
+    renewal_notice_days: Days = 180
+    """[day]"""
+    renewal_months: WholeMonths = 0
+    """Months the customer may add by notice; 0 is no option. [month]"""
+    payment_days: Days = 30
+    """Days from invoice to payment. [day]"""
+    governing_law: Law = "new_york"
+    liability_cap_fraction: Share | None = None
+    """General cap of liability as a share of twelve months' fees; no cap when not given. [1]"""
+    expert_body: Name | None = None
+    """Who names the expert for disputes of measurement."""

@@ -1,0 +1,241 @@
+"""The deal file: every section, and the checks that cross sections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from schemas.acceptance import Acceptance
+from schemas.assumptions import Assumptions
+from schemas.backstop import Backstop
+from schemas.base import Terms
+from schemas.cancellation import BadMonths, Cancellation
+from schemas.capacity import Cluster, Service
+from schemas.commercial import Commercial
+from schemas.credits import Credits
+from schemas.delivery import Delivery
+from schemas.errors import TermsError
+from schemas.exclusions import Exclusions
+from schemas.finance import Finance
+from schemas.parties import Party
+from schemas.service_levels import Measurement, ServiceLevel
+from schemas.sources import Provenance
+from schemas.topology import Site
+from schemas.units import Day, Identifier, Name, Text
+
+SCHEMA_VERSION = 1
+
+_STEP = re.compile(r"([A-Za-z0-9_-]+)|\[(\d+)\]")
+
+
+class Amendment(Terms):
+    """Changes to named terms from a date on."""
+
+    effective_from: Day
+    set: dict[str, Any] = Field(min_length=1, max_length=500)
+    """Path of a term to its new value."""
+    note: Text | None = None
+
+
+class Deal(Terms):
+    """One deal: what is sold, where, on what terms and with whose money. Every section may be left out."""
+
+    schema_version: Literal[1]
+    title: Name = "Untitled deal"
+    about: Text | None = None
+    """What this deal is and what it is not, for the reader of the file."""
+    parties: dict[Identifier, Party] = {}
+    sites: dict[Identifier, Site] = {}
+    clusters: dict[Identifier, Cluster] = {}
+    services: dict[Identifier, Service] = {}
+    measurement: Measurement = Measurement()
+    service_levels: dict[Identifier, ServiceLevel] = {}
+    exclusions: Exclusions = Exclusions()
+    credits: Credits = Credits()
+    acceptance: Acceptance = Acceptance()
+    delivery: Delivery | None = None
+    cancellation: Cancellation = Cancellation()
+    commercial: Commercial | None = None
+    backstop: Backstop | None = None
+    finance: Finance | None = None
+    assumptions: Assumptions = Assumptions()
+    provenance: Provenance = {}
+    amendments: tuple[Amendment, ...] = ()
+
+    @model_validator(mode="after")
+    def _names_lead_somewhere(self) -> Self:
+        tranches = self.delivery.tranches if self.delivery else {}
+        for name, cluster in self.clusters.items():
+            _known(f"clusters.{name}.site", cluster.site, self.sites, "sites")
+        for name, service in self.services.items():
+            for tranche in service.tranches:
+                _known(f"services.{name}.tranches", tranche, tranches, "delivery.tranches")
+        for name, tranche_terms in tranches.items():
+            _known(f"delivery.tranches.{name}.cluster", tranche_terms.cluster, self.clusters, "clusters")
+        for name, level in self.service_levels.items():
+            _known(f"service_levels.{name}.service", level.service, self.services, "services")
+        if self.commercial:
+            for name in self.commercial.charges:
+                _known(f"commercial.charges.{name}", name, self.services, "services")
+        if self.cancellation.chronic_failure:
+            for i, limb in enumerate(self.cancellation.chronic_failure.limbs):
+                _known(
+                    f"cancellation.chronic_failure.limbs[{i}].service_level",
+                    limb.service_level,
+                    self.service_levels,
+                    "service_levels",
+                )
+        if self.backstop:
+            _known("backstop.provider", self.backstop.provider, self.parties, "parties")
+        return self
+
+    @model_validator(mode="after")
+    def _roles_are_single(self) -> Self:
+        for role in ("provider", "customer"):
+            holders = [name for name, party in self.parties.items() if party.role == role]
+            if len(holders) > 1:
+                raise TermsError(
+                    f"parties {', '.join(holders)} with role {role}", "one", "give the others another role"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _tranches_make_up_each_service(self) -> Self:
+        if not self.delivery:
+            return self
+        seen: dict[str, str] = {}
+        for name, service in self.services.items():
+            for tranche in service.tranches:
+                if tranche in seen:
+                    raise TermsError(
+                        f"tranche {tranche!r} in services {seen[tranche]!r} and {name!r}",
+                        "one service",
+                        "split the tranche",
+                    )
+                seen[tranche] = name
+            whole = sum((self.delivery.tranches[t].share_of_service for t in service.tranches), Decimal(0))
+            if whole != 1:
+                raise TermsError(
+                    f"share_of_service of services.{name} adds up to {whole}",
+                    "1",
+                    "correct delivery.tranches.*.share_of_service",
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _one_currency(self) -> Self:
+        if self.finance and self.commercial and self.finance.currency != self.commercial.currency:
+            raise TermsError(
+                f"finance.currency {self.finance.currency} and commercial.currency {self.commercial.currency}",
+                "one currency",
+                "state all money of a deal in one currency",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _bad_months_are_not_of_nodes(self) -> Self:
+        """Single nodes have no joint law over months here, so a right that looks at one is refused by name."""
+        chronic = self.cancellation.chronic_failure
+        for i, limb in enumerate(chronic.limbs if chronic else ()):
+            level = self.service_levels[limb.service_level].level
+            if isinstance(limb, BadMonths) and level == "node":
+                raise TermsError(
+                    f"cancellation.chronic_failure.limbs[{i}] on level 'node'",
+                    "a level above the node",
+                    "point it at a rack, cluster or site level; rights that "
+                    "look at single nodes are not computed by this version",
+                )
+        return self
+
+    def at(self, day: date) -> Deal:
+        """Return the plain terms of `day`: amendments in force are set and the whole is validated again.
+
+        Raises
+        ------
+        TermsError
+            When an amendment names a path that is not there.
+        """
+        data = self.model_dump(mode="python", exclude_unset=True)
+        due = sorted((a for a in self.amendments if a.effective_from <= day), key=lambda a: a.effective_from)
+        for amendment in due:
+            for path, value in amendment.set.items():
+                _set(data, path, value)
+        data["amendments"] = ()
+        return Deal.model_validate(data)
+
+    def party(self, role: str) -> Party | None:
+        """Return the first party with `role`."""
+        return next((party for party in self.parties.values() if party.role == role), None)
+
+
+def steps_of(path: str) -> tuple[str | int, ...]:
+    """Return the keys and indexes of a path such as `service_levels.nodes.credit.bands[1].below`."""
+    parts: list[str | int] = []
+    position = 0
+    while position < len(path):
+        if path[position] == "." and parts:
+            position += 1
+        match = _STEP.match(path, position)
+        if match is None:
+            raise TermsError(f"path {path!r}", "keys joined by dots, indexes in brackets", "correct the path")
+        parts.append(match[1] if match[1] is not None else int(match[2]))
+        position = match.end()
+    return tuple(parts)
+
+
+def path_of(steps: tuple[str | int, ...]) -> str:
+    """Return the path written from its keys and indexes."""
+    text = ""
+    for step in steps:
+        text += f"[{step}]" if isinstance(step, int) else (f".{step}" if text else step)
+    return text
+
+
+def value_at(terms: object, path: str) -> Any:
+    """Return the value at `path` of terms or plain data; raises KeyError when nothing is there."""
+    value: Any = terms
+    for step in steps_of(path):
+        if isinstance(value, Terms):
+            if not isinstance(step, str) or step not in type(value).model_fields:
+                raise KeyError(path)
+            value = getattr(value, step)
+        elif isinstance(value, Mapping):
+            value = value[step]
+        elif isinstance(step, int) and isinstance(value, (list, tuple)) and step < len(value):
+            value = value[step]
+        else:
+            raise KeyError(path)
+    return value
+
+
+def _known(path: str, name: str | None, names: Mapping[str, object], section: str) -> None:
+    if name is not None and name not in names:
+        known = ", ".join(sorted(names)[:8]) or f"nothing ({section} is empty)"
+        raise TermsError(f"{path} = {name!r}", f"an entry of {section}: {known}", "correct the name or add the entry")
+
+
+def _set(data: dict[str, Any], path: str, value: Any) -> None:
+    """Set one path in nested dicts and lists; keys of the last step may be new, the rest must exist."""
+    *trail, last = steps_of(path)
+    holder: Any = data
+    for step in trail:
+        try:
+            child = holder[step]
+        except (KeyError, IndexError, TypeError):
+            if isinstance(step, str) and isinstance(holder, dict):
+                child = holder[step] = {}
+            else:
+                raise TermsError(f"amendment path {path!r}", "a path of this deal", "correct the path") from None
+        if isinstance(child, tuple):
+            child = list(child)
+            holder[step] = child
+        holder = child
+    try:
+        holder[last] = value
+    except (IndexError, TypeError):
+        raise TermsError(f"amendment path {path!r}", "a path of this deal", "correct the path") from None

@@ -1,0 +1,85 @@
+"""Dates per tranche, the price of late, and when late means over."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from schemas.base import Terms
+from schemas.errors import TermsError
+from schemas.periods import DatePoint, Duration
+from schemas.units import BusinessDays, Identifier, Multiple, Name, Share
+
+
+class DelayStep(Terms):
+    """Damages up to a length of delay."""
+
+    until: Duration | None = None
+    """Length of chargeable delay up to which this step applies; the last step may leave it out."""
+    fee_fraction: Multiple
+    """Multiple of the tranche's fee for the time late: a monthly fee per month, a daily fee per day. [1]"""
+
+
+class DelayDamages(Terms):
+    """The price of late: grace, rate in steps, cap."""
+
+    grace: Duration
+    grace_kind: Literal["deductible", "franchise"] = "deductible"
+    """`deductible`: grace is never charged; `franchise`: it falls away once passed."""
+    steps: tuple[DelayStep, ...] = Field(min_length=1, max_length=10)
+    cap: Duration
+    """Greatest length of delay that is charged."""
+    accrual: Literal["pro_rata"] = "pro_rata"
+    form: Literal["cash", "fee_credit"] = "fee_credit"
+    """Paid in the month it accrues, or set off against the first fees."""
+
+    @model_validator(mode="after")
+    def _steps_rise(self) -> Self:
+        for i, step in enumerate(self.steps[:-1]):
+            if step.until is None:
+                raise TermsError(f"steps[{i}] without `until`", "`until` on every step but the last", "add it")
+        return self
+
+
+class LongStop(Terms):
+    """A date after which the customer may leave."""
+
+    after: Duration
+    """Counted from the tranche's Ready-for-Service Date."""
+    scope: Literal["tranche", "order", "order_if_first"] = "order_if_first"
+    """What may be left; `order_if_first`: the first tranche reaches the whole order."""
+    exercise: Duration = Duration(days=30)
+    """How long the right stays open; `{months: 0}` is at the instant it arises, or never."""
+
+
+class Tranche(Terms):
+    """Part of the order with its own date."""
+
+    name: Name | None = None
+    cluster: Identifier | None = None
+    ready_for_service_date: DatePoint
+    share_of_service: Share = Decimal(1)
+    """Share of the service's fee that this tranche carries. [1]"""
+    delay_damages: DelayDamages | None = None
+    long_stop: LongStop | None = None
+
+
+class Delivery(Terms):
+    """Milestones and the only ways they move."""
+
+    tranches: dict[Identifier, Tranche] = Field(min_length=1, max_length=64)
+    extension_heads: tuple[
+        Literal[
+            "force_majeure",
+            "customer_delay",
+            "agreed_change",
+            "supplier_delay",
+            "permit",
+            "utility_interconnection",
+        ],
+        ...,
+    ] = ("force_majeure", "customer_delay", "agreed_change")
+    notice_business_days: BusinessDays = 5
+    """Days in which an extension must be asked for. [business day]"""

@@ -1,0 +1,88 @@
+"""Where a number comes from: unit, date, source and kind."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from schemas.base import Terms
+from schemas.errors import TermsError
+from schemas.units import Day, Number, Text
+
+Kind = Literal["measured", "published", "derived", "contract", "judgement"]
+"""How a number is known. A number without a public source is a judgement and says why."""
+Unit = Annotated[str, StringConstraints(min_length=1, max_length=40)]
+"""Unit of a quantity in plain signs, `1` for a pure number."""
+
+
+class Source(Terms):
+    """Where one or many values of the deal file come from."""
+
+    source: Text | None = None
+    """Document, page or address, with what was read there."""
+    as_of: Day
+    """Date of the source or of the judgement."""
+    kind: Kind
+    rationale: Text | None = None
+    """Why this value, for a judgement or a derivation."""
+
+    @model_validator(mode="after")
+    def _judgement_says_why(self) -> Self:
+        if self.kind == "judgement" and self.source is None and self.rationale is None:
+            raise TermsError("a judgement without a reason", "`rationale`", "say why this value was chosen")
+        if self.kind != "judgement" and self.source is None:
+            raise TermsError(
+                f"kind {self.kind} without `source`",
+                "a source",
+                "name the source, or call it a judgement and say why",
+            )
+        return self
+
+
+class Sourced(Source):
+    """One number about the world with its unit, date, kind, source and range."""
+
+    value: Number
+    unit: Unit
+    low: Number | None = None
+    """Low end of the plausible range, 5th percentile where a source gives one."""
+    high: Number | None = None
+    """High end of the plausible range, 95th percentile where a source gives one."""
+
+    @model_validator(mode="after")
+    def _range_holds_the_value(self) -> Self:
+        if self.low is not None and self.low > self.value:
+            raise TermsError(f"low {self.low} above value {self.value}", "low <= value", "correct one of them")
+        if self.high is not None and self.high < self.value:
+            raise TermsError(f"high {self.high} below value {self.value}", "value <= high", "correct one of them")
+        return self
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+def quantity(*units: str, low: float = 0.0, high: float = 1e15) -> object:
+    """Return a validator for a `Sourced` field that fixes its units and the range the model is right in."""
+    from pydantic import AfterValidator
+
+    def check(number: Sourced) -> Sourced:
+        if number.unit not in units:
+            raise TermsError(f"unit {number.unit!r}", " or ".join(units), "convert the value and write that unit")
+        if not low <= float(number.value) <= high:
+            raise TermsError(f"{number.value} {number.unit}", f"{low:g} to {high:g}", "correct the value or its unit")
+        return number
+
+    return AfterValidator(check)
+
+
+SourcedShare = Annotated[Sourced, quantity("1", high=1.0)]
+SourcedPositive = Annotated[Sourced, quantity("1", high=1000.0)]
+SourcedMonths = Annotated[Sourced, quantity("month", high=1200.0)]
+SourcedYears = Annotated[Sourced, quantity("year", high=100.0)]
+SourcedHours = Annotated[Sourced, quantity("h", high=1e6)]
+SourcedPerYear = Annotated[Sourced, quantity("1/year", high=1e6)]
+SourcedRent = Annotated[Sourced, quantity("USD/GPU-hour", "EUR/GPU-hour", "GBP/GPU-hour", high=10_000.0)]
+SourcedSigned = Annotated[Sourced, quantity("1", low=-100.0, high=100.0)]
+Provenance = dict[Annotated[str, Field(min_length=1, max_length=300)], Source]
+"""Path of a value, or a prefix ending in `.*`, or `*`, to its source."""

@@ -1,0 +1,105 @@
+"""Quantities with their unit and bounds in the type. A bound refuses the absurd, not the unusual."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any
+from zoneinfo import available_timezones
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+
+from schemas.errors import TermsError
+
+LARGEST_AMOUNT = Decimal(10) ** 15
+"""No deal in the field reaches a thousand trillion of any currency."""
+
+
+def _exact(value: Any) -> Any:
+    """Return a float as the decimal that was typed; refuse booleans, which are numbers only to Python."""
+    if isinstance(value, bool):
+        raise TermsError(str(value).lower(), "a number", "write the number itself")
+    if isinstance(value, float):
+        return Decimal(repr(value))
+    return value
+
+
+def _whole(value: Any) -> Any:
+    """Refuse booleans and decimals with a fraction; accept 12 and 12.0."""
+    if isinstance(value, bool):
+        raise TermsError(str(value).lower(), "a whole number", "write the number itself")
+    if isinstance(value, (float, Decimal)) and value == int(value):
+        return int(value)
+    return value
+
+
+def _known_zone(name: str) -> str:
+    if name not in available_timezones():
+        raise TermsError(repr(name), "an IANA time zone", "write one such as UTC or America/Chicago")
+    return name
+
+
+def _plain_text(text: str) -> str:
+    """Refuse control characters, which could hide text from a reader of the printed page."""
+    if re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text):
+        raise TermsError("a control or direction-changing character", "printable text", "delete it")
+    return text
+
+
+def _plausible_date(day: date) -> date:
+    if not 2000 <= day.year <= 2100:
+        raise TermsError(day.isoformat(), "a date from 2000 to 2100", "correct the year")
+    return day
+
+
+Exact = BeforeValidator(_exact)
+Whole = BeforeValidator(_whole)
+
+Share = Annotated[Decimal, Exact, Field(ge=0, le=1, max_digits=30, decimal_places=24)]
+"""An agreed ratio from 0 to 1. [1]"""
+Amount = Annotated[Decimal, Exact, Field(ge=0, le=LARGEST_AMOUNT, decimal_places=6)]
+"""Money in the currency its section names, not negative. [currency]"""
+Multiple = Annotated[Decimal, Exact, Field(ge=0, le=1000, decimal_places=12)]
+"""A pure number such as a cover ratio or a multiple of debt service. [1]"""
+AnnualRate = Annotated[Decimal, Exact, Field(ge=0, le=5, decimal_places=12)]
+"""A rate a year as a fraction of 1. [1/year]"""
+Hours = Annotated[Decimal, Exact, Field(ge=0, le=1_000_000, decimal_places=6)]
+"""[h]"""
+Minutes = Annotated[int, Whole, Field(ge=0, le=60_000_000)]
+"""Whole minutes. [min]"""
+Days = Annotated[int, Whole, Field(ge=0, le=40_000)]
+"""Whole days. [day]"""
+BusinessDays = Annotated[int, Whole, Field(ge=0, le=10_000)]
+"""Whole business days. [business day]"""
+Months = Annotated[Decimal, Exact, Field(ge=0, le=1200, decimal_places=9)]
+"""Months, not always whole. [month]"""
+WholeMonths = Annotated[int, Whole, Field(ge=0, le=1200)]
+"""Whole months. [month]"""
+Years = Annotated[Decimal, Exact, Field(ge=0, le=100, decimal_places=9)]
+"""[year]"""
+Megawatts = Annotated[Decimal, Exact, Field(gt=0, le=1_000_000, decimal_places=9)]
+"""[MW]"""
+KilowattsPerRack = Annotated[Decimal, Exact, Field(gt=0, le=10_000, decimal_places=6)]
+"""[kW/rack]"""
+Count = Annotated[int, Whole, Field(ge=0, le=100_000_000)]
+"""How many. [1]"""
+Positive = Annotated[int, Whole, Field(ge=1, le=100_000_000)]
+"""How many, at least one. [1]"""
+Number = Annotated[Decimal, Exact, Field(ge=-LARGEST_AMOUNT, le=LARGEST_AMOUNT)]
+"""Any finite number; its unit stands beside it."""
+
+Zone = Annotated[str, AfterValidator(_known_zone)]
+"""IANA name of a time zone."""
+Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,62}$")]
+"""Key of an entry: lower-case letters, digits, hyphen, underscore; a letter first."""
+Name = Annotated[
+    str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True), AfterValidator(_plain_text)
+]
+"""A name of one line."""
+Text = Annotated[
+    str, StringConstraints(min_length=1, max_length=4000, strip_whitespace=True), AfterValidator(_plain_text)
+]
+"""Running text."""
+Day = Annotated[date, AfterValidator(_plausible_date)]
+"""A calendar date."""
