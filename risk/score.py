@@ -38,6 +38,10 @@ def score(
     DealError, MissingTermError, NotComputedError
         When the deal lacks what the simulation needs, or says what this version cannot compute.
     """
+    later = deal.amendments
+    if deal.finance is not None:
+        later = tuple(change for change in later if change.effective_from > deal.finance.close)
+        deal = deal.at(deal.finance.close)
     model = Model.of(deal)
     base = model.base()
     result = model.simulate(draws, seed, workers, progress)
@@ -58,9 +62,9 @@ def score(
     value = _residual_value(model, finances, base, result)
     if value:
         out["residual_value"] = value
-    out["settings"] = _settings(model)
+    out["settings"] = _settings(model, len(later))
     out["prescribed"] = sorted(deal.assumptions.prescribed.model_dump(exclude_none=True))
-    out["ignored"] = list(model.ignores())
+    out["ignored"] = _ignored(model)
     out["standard_errors"] = _errors(out)
     return out
 
@@ -70,7 +74,7 @@ def _delivery(model: Model, result: Result) -> dict[str, Any]:
     assert setting.deal.delivery is not None
     risk = model.risks["delay"]
     law = risk.law if isinstance(risk, DeliveryRisk) else None
-    delay = result.column["ready"] - setting.planned_ready
+    delay = result.column["ready"].astype(np.float64) - setting.planned_ready
     tranches = []
     for j, name in enumerate(setting.tranches):
         terms = setting.deal.delivery.tranches[name]
@@ -103,7 +107,7 @@ def _delivery(model: Model, result: Result) -> dict[str, Any]:
 def _cancellation(model: Model, result: Result) -> dict[str, Any]:
     cause, month = result.column["first_cause"], result.column["first_month"].astype(np.int64)
     out = probability("probability", cause != "")
-    by_cause = {}
+    by_cause: dict[str, Any] = {}
     for name in CAUSES:
         by_cause |= probability(name, cause == name)
     out["by_cause"] = by_cause
@@ -330,7 +334,16 @@ def _residual_value(model: Model, finances: object, base: Result, result: Result
     return out
 
 
-def _settings(model: Model) -> list[str]:
+def _ignored(model: Model) -> list[str]:
+    """Return what no risk of this version simulates, then what each leaves out, in words."""
+    words = []
+    if model.setting.deal.backstop is not None:
+        words.append("Backstop: its terms are checked, not simulated, because the customer's own default is not.")
+    words.append("Default of the customer, insurance, re-letting, change of law: not simulated by this version.")
+    return words + list(model.ignores())
+
+
+def _settings(model: Model, later_amendments: int) -> list[str]:
     """Return the conventions that only the simulation uses, in words."""
     line = model.setting.timeline
     calendar = (
@@ -344,6 +357,7 @@ def _settings(model: Model) -> list[str]:
         "or after it.",
         "Base case: no default, outage, delay or exit; market without noise, regimes at their expected level, the next "
         "generation in the middle of its range.",
+        f"Terms in force at close; amendments that take effect later and are not simulated: {later_amendments}.",
         "Cause of a default: the first contract ending, else re-pricing, else late delivery, else credits and market.",
     ]
 

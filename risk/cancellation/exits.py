@@ -5,7 +5,7 @@ Only this risk ends contracts for a right. An exit decided at the end of a month
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.random import Generator
@@ -18,6 +18,8 @@ from risk.core.setting import Setting
 from schemas.cancellation import BadMonths, SingleOutage
 
 BoolArray = NDArray[np.bool_]
+Reach = Callable[[BoolArray], BoolArray]
+"""Tranches that end when the marked rights are used, both shape (draws, tranches)."""
 CAUSES = ("long_stop", "chronic_failure", "convenience")
 
 
@@ -149,12 +151,12 @@ class Exits:
         self._notice(month, state, factor)
         state.now["rent_factor"] = factor
 
-    def _use(self, cause: str, mode: str, reach: object, month: int, state: State, factor: NDArray[np.float64]) -> None:
+    def _use(self, cause: str, mode: str, reach: Reach, month: int, state: State, factor: NDArray[np.float64]) -> None:
         right = state.rights[cause] & state.under_contract & state.path["may_leave"][:, None]
         if mode == "never" or not right.any():
             return
         if mode == "always":
-            state.end_contract(reach(right), cause, month, month)  # type: ignore[operator]
+            state.end_contract(reach(right), cause, month, month)
             return
         spot = state.path.get("spot_rent")
         wants = right & self.choice.gains(month, spot, factor)
@@ -163,14 +165,14 @@ class Exits:
             assert spot is not None
             done = state.now.get("repriced", np.zeros(state.draws, dtype=bool))
             stays = wants.any(axis=1) & ~done & (state.path["exercise_score"][:, 1] < self.choice.reprice_probability)
-            anew = stays[:, None] & reach(wants)  # type: ignore[operator]
+            anew = stays[:, None] & reach(wants)
             factor[anew] = self.choice.repriced(month, spot, factor)[anew]
             state.now["repriced"] = done | stays
             state.now["repriced_at_last_end"] |= anew
             if "chronic_open_until" in state.now:
                 state.now["chronic_open_until"] = np.where(anew, -1.0, state.now["chronic_open_until"])
             wants &= ~stays[:, None]
-        state.end_contract(reach(wants), cause, month, month)  # type: ignore[operator]
+        state.end_contract(reach(wants), cause, month, month)
 
     def _reach_of_long_stop(self, used: BoolArray) -> BoolArray:
         """Return the tranches that end when the marked rights are used."""
@@ -185,7 +187,7 @@ class Exits:
 
     def _reach_of_chronic(self, used: BoolArray) -> BoolArray:
         if self.chronic is not None and self.chronic.scope == "order":
-            return np.broadcast_to(used.any(axis=1)[:, None], used.shape).copy()
+            return np.broadcast_to(used.any(axis=1, keepdims=True), used.shape).copy()
         return used
 
     def _notice_given(self, state: State) -> NDArray[np.int64]:

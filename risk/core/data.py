@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
 from pydantic import ValidationError
@@ -23,6 +23,7 @@ from schemas.sources import (
 )
 from schemas.units import Name
 
+T = TypeVar("T", bound=Terms)
 SourcedRackKilowatts = Annotated[Sourced, quantity("kW/rack", high=10_000.0)]
 SourcedGpuKilowatts = Annotated[Sourced, quantity("kW/GPU", high=1000.0)]
 
@@ -147,7 +148,7 @@ def hardware(name: str) -> Hardware:
     return _checked(Hardware, "hardware", name)
 
 
-def _checked[T: Terms](kind: type[T], folder: str, name: str) -> T:
+def _checked(kind: type[T], folder: str, name: str) -> T:
     """Return a data file as `kind`, with every problem of the file at once."""
     try:
         return kind.model_validate(read(folder, name))

@@ -29,6 +29,9 @@ class Setting:
     """GPUs of each tranche, 0 where its cluster is not given, shape (tranches,). [1]"""
     fees: NDArray[np.float64]
     """Fee of each tranche for each whole month at the contract price, shape (tranches, months). [currency]"""
+    prepaid: NDArray[np.float64]
+    """Fees paid ahead at close for each tranche: a share of the mean monthly fee over the firm term, shape (tranches,).
+    [currency]"""
     term_months: int
     """Firm term of each tranche from its readiness. [month]"""
 
@@ -109,6 +112,8 @@ def setting(deal: Deal) -> Setting:
                     "give the number of nodes",
                 )
             fees[j] = price * cluster.units.node
+    prepayment, term_months = deal.commercial.prepayment, deal.commercial.term.months
+    paid_ahead = float(prepayment.fraction) if prepayment else 0.0
     return Setting(
         deal=deal,
         timeline=line,
@@ -117,5 +122,6 @@ def setting(deal: Deal) -> Setting:
         planned_ready=np.array([line.at(t.ready_for_service_date) for t in terms]),
         gpus=gpus,
         fees=fees,
-        term_months=deal.commercial.term.months,
+        prepaid=paid_ahead * term_months * fees.mean(axis=1),
+        term_months=term_months,
     )

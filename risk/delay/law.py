@@ -41,10 +41,10 @@ class Delay:
         if self.share_late == 0:
             return np.zeros_like(score)
         if self.share_late == 1:
-            return self.median * np.exp(self.sigma * score)
+            return np.asarray(self.median * np.exp(self.sigma * score))
         rank = (ndtr(score) - (1 - self.share_late)) / self.share_late
         late = rank > 0
-        delay = np.zeros_like(score)
+        delay: FloatArray = np.zeros_like(score)
         # 1 - 2^-53 keeps the largest score finite
         delay[late] = self.median * np.exp(self.sigma * ndtri(np.clip(rank[late], 1e-300, 1 - 2.0**-53)))
         return delay

@@ -117,7 +117,7 @@ def reserve_targets(plan: Schedule, months_held: int) -> FloatArray:
     service = plan.service
     left = np.concatenate([np.cumsum(service[::-1])[::-1], [0.0]])
     payment = float(service.max(initial=0.0))
-    return np.minimum(months_held * payment, left)
+    return np.asarray(np.minimum(months_held * payment, left))
 
 
 def prescribed_service(setting: Setting) -> FloatArray | None:

@@ -12,7 +12,7 @@ LOWEST_RATE, HIGHEST_RATE = -0.99, 100.0
 
 def dscr(cfads: FloatArray, service: FloatArray) -> FloatArray:
     """Return after-tax cash flow over scheduled debt service, nan where none is due, shape as the inputs. [1]"""
-    return np.divide(cfads, service, out=np.full(np.shape(cfads), np.nan), where=np.asarray(service) > 0)
+    return np.asarray(np.divide(cfads, service, out=np.full(np.shape(cfads), np.nan), where=np.asarray(service) > 0))
 
 
 def life_cover_ratio(cfads: FloatArray, monthly_rate: float, balance: float) -> float | None:

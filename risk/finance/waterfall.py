@@ -39,10 +39,7 @@ class Finances:
         self.service = self.plan.service if self.plan else typed if typed is not None else np.zeros(setting.months)
         held = finance.reserve.months if finance.reserve else 0
         self.targets = reserve_targets(self.plan, held) if self.plan else np.zeros(setting.months + 1)
-        commercial = setting.deal.commercial
-        paid_ahead = float(commercial.prepayment.fraction) if commercial and commercial.prepayment else 0.0
-        prepayment = paid_ahead * float(setting.fees.mean(axis=1).sum()) * setting.term_months
-        self.sources = sources_and_uses(finance, self.plan, float(self.targets[0]), prepayment)
+        self.sources = sources_and_uses(finance, self.plan, float(self.targets[0]), float(setting.prepaid.sum()))
         costs = finance.operating_costs
         self.fixed = float(costs.fixed.amount) if costs.fixed else 0.0
         self.fixed_from = setting.timeline.at(costs.fixed.starts) if costs.fixed else 0.0
@@ -163,7 +160,7 @@ class Finances:
         state.now["unpaid"] = np.where(alive, unpaid, 0.0)
         state.now["debt_service"] = np.full(draws, service)
 
-    def _may_distribute(self, month: int, state: State) -> FloatArray:
+    def _may_distribute(self, month: int, state: State) -> NDArray[np.bool_]:
         """Return whether the lock-up test passes: cover over the look-back, and all tranches ready."""
         lock = self.terms.lock_up
         history = state.now.get("cover_history")
@@ -181,7 +178,7 @@ class Finances:
         if lock is None:
             return np.ones(state.draws, dtype=bool)
         ready = (state.path["ready"] <= month).all(axis=1)
-        return (due > 0) & (cash >= float(lock.dscr) * due) & ready
+        return np.asarray((due > 0) & (cash >= float(lock.dscr) * due) & ready)
 
     def _default(self, month: int, state: State) -> None:
         if month == 1:

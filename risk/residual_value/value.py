@@ -18,7 +18,7 @@ HOURS_PER_YEAR = 8760
 
 def value_per_gpu(
     rent: FloatArray,
-    remaining_life_years: FloatArray,
+    remaining_life_years: FloatArray | np.float64,
     *,
     cash_cost: float,
     decay: float,
@@ -81,12 +81,12 @@ class GpuValue:
             "price is taken for any number of GPUs sold at once.",
         )
 
-    def at(self, spot_rent: FloatArray, months_after_close: FloatArray) -> FloatArray:
+    def at(self, spot_rent: FloatArray, months_after_close: float) -> FloatArray:
         """Return the value of one GPU at a spot rent and a date. [currency]"""
-        age = float(self.law.age_at_close) + np.asarray(months_after_close) / 12
+        age = float(self.law.age_at_close) + months_after_close / 12
         return value_per_gpu(
             np.asarray(spot_rent) * (1 - float(self.law.haircut)),
-            np.maximum(0.0, float(self.law.life) - age),
+            np.float64(max(0.0, float(self.law.life) - age)),
             cash_cost=float(self.law.cash_cost),
             decay=self.decay,
             discount=float(self.law.discount_rate),
@@ -94,7 +94,7 @@ class GpuValue:
         )
 
     def _value(self, month: int, state: State) -> None:
-        each = self.at(state.path["spot_rent"][:, month - 1], np.float64(month))
+        each = self.at(state.path["spot_rent"][:, month - 1], float(month))
         state.now["gpu_value_each"] = each
         state.now["gpu_value"] = each[:, None] * self.setting.gpus
 

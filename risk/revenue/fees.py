@@ -18,22 +18,11 @@ def share_in_term(ready: FloatArray, month: int, term_months: int) -> FloatArray
     return began - over
 
 
-def prepaid_amounts(setting: Setting) -> FloatArray:
-    """Return what is paid ahead at close for each tranche, shape (tranches,). [currency]
-
-    The share of the fees of the whole firm term, at the mean monthly fee.
-    """
-    commercial = setting.deal.commercial
-    if commercial is None or commercial.prepayment is None:
-        return np.zeros(len(setting.tranches))
-    return float(commercial.prepayment.fraction) * setting.fees.mean(axis=1) * setting.term_months
-
-
 class PrepaymentSchedule:
     """How much of the prepayment has been credited back by each moment of a tranche's term."""
 
     def __init__(self, setting: Setting) -> None:
-        self.amounts = prepaid_amounts(setting)
+        self.amounts = setting.prepaid
         self.cumulative: FloatArray | None = None
         terms = setting.deal.commercial.prepayment if setting.deal.commercial else None
         if terms is not None:

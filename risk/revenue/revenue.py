@@ -58,6 +58,8 @@ class Revenue:
         words = [
             "Revenue: fees are paid in the month they accrue; a credit is taken off the fee of its own month; nothing "
             "is let again after the contract ends or expires.",
+            "Exclusions: every simulated outage counts; planned work, force majeure and outages caused by the customer "
+            "are not simulated.",
         ]
         if np.any(self.prepayment.amounts):
             words.append("Prepayment: the refund of the unused part on early exit is not paid out in the simulation.")
