@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from schemas.base import Terms
 from schemas.errors import TermsError
 from schemas.periods import DatePoint, Duration
-from schemas.units import Amount, Days, Hours, Identifier, Positive, Share
+from schemas.units import Amount, Days, Flag, Hours, Identifier, Positive, Share
 
 
 class BadMonths(Terms):
@@ -75,7 +75,7 @@ class Cancellation(Terms):
     """Days in which prepayment and unused credits are paid back. [day]"""
     ramp_down_days: Days = 90
     """Days of service at the contract price after notice, if the customer wants them. [day]"""
-    sole_remedy: bool = True
+    sole_remedy: Flag = True
     """Whether credits are the only money remedy for a missed level."""
     sole_remedy_carve_outs: tuple[
         Literal[

@@ -7,7 +7,7 @@ from typing import Literal
 
 from schemas.base import Terms
 from schemas.money import Rounding
-from schemas.units import BusinessDays, Days, Share, WholeMonths
+from schemas.units import BusinessDays, Days, Flag, Share, WholeMonths
 
 
 class CreditCaps(Terms):
@@ -42,7 +42,7 @@ class CreditForm(Terms):
     form: Literal["next_invoice", "cash", "future_credit"] = "next_invoice"
     cash_after_months: WholeMonths = 3
     """A credit unused this long is paid in cash. [month]"""
-    cash_at_end: bool = True
+    cash_at_end: Flag = True
     expiry_months: WholeMonths | None = None
     """[month]"""
     pay_days: Days = 30
@@ -54,7 +54,7 @@ class Credits(Terms):
 
     base: Literal["unit_fee_accrued", "service_fee_accrued"] = "unit_fee_accrued"
     """Fee the credit fraction is taken of."""
-    includes_prepaid: bool = True
+    includes_prepaid: Flag = True
     """Whether prepaid and drawn-down fees are in the base."""
     excludes: tuple[Literal["tax", "one_off", "pass_through_power"], ...] = (
         "tax",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from datetime import date
 from decimal import Decimal
 from typing import Any, Literal, Self
@@ -19,7 +20,7 @@ from schemas.capacity import Cluster, Service
 from schemas.commercial import Commercial
 from schemas.credits import Credits
 from schemas.delivery import Delivery
-from schemas.errors import TermsError
+from schemas.errors import TermsError, TermsErrors
 from schemas.exclusions import Exclusions
 from schemas.finance import Finance
 from schemas.parties import Party
@@ -68,89 +69,91 @@ class Deal(Terms):
     amendments: tuple[Amendment, ...] = ()
 
     @model_validator(mode="after")
-    def _names_lead_somewhere(self) -> Self:
+    def _sections_agree(self) -> Self:
+        wrong = [
+            *self._names_that_lead_nowhere(),
+            *self._roles_held_twice(),
+            *self._currencies_apart(),
+        ]
+        if not wrong:  # these two look up what those names stand for
+            wrong = [*self._tranches_apart_from_services(), *self._bad_months_of_nodes()]
+        if wrong:
+            raise TermsErrors(wrong)
+        return self
+
+    def _names_that_lead_nowhere(self) -> Iterator[TermsError]:
         tranches = self.delivery.tranches if self.delivery else {}
         for name, cluster in self.clusters.items():
-            _known(f"clusters.{name}.site", cluster.site, self.sites, "sites")
+            yield from _unknown(f"clusters.{name}.site", cluster.site, self.sites, "sites")
         for name, service in self.services.items():
-            for tranche in service.tranches:
-                _known(f"services.{name}.tranches", tranche, tranches, "delivery.tranches")
+            for i, tranche in enumerate(service.tranches):
+                yield from _unknown(f"services.{name}.tranches[{i}]", tranche, tranches, "delivery.tranches")
         for name, tranche_terms in tranches.items():
-            _known(f"delivery.tranches.{name}.cluster", tranche_terms.cluster, self.clusters, "clusters")
+            yield from _unknown(f"delivery.tranches.{name}.cluster", tranche_terms.cluster, self.clusters, "clusters")
         for name, level in self.service_levels.items():
-            _known(f"service_levels.{name}.service", level.service, self.services, "services")
+            yield from _unknown(f"service_levels.{name}.service", level.service, self.services, "services")
         if self.commercial:
             for name in self.commercial.charges:
-                _known(f"commercial.charges.{name}", name, self.services, "services")
+                yield from _unknown(f"commercial.charges.{name}", name, self.services, "services")
         if self.cancellation.chronic_failure:
             for i, limb in enumerate(self.cancellation.chronic_failure.limbs):
-                _known(
+                yield from _unknown(
                     f"cancellation.chronic_failure.limbs[{i}].service_level",
                     limb.service_level,
                     self.service_levels,
                     "service_levels",
                 )
         if self.backstop:
-            _known("backstop.provider", self.backstop.provider, self.parties, "parties")
-        return self
+            yield from _unknown("backstop.provider", self.backstop.provider, self.parties, "parties")
 
-    @model_validator(mode="after")
-    def _roles_are_single(self) -> Self:
+    def _roles_held_twice(self) -> Iterator[TermsError]:
         for role in ("provider", "customer"):
             holders = [name for name, party in self.parties.items() if party.role == role]
             if len(holders) > 1:
-                raise TermsError(
+                yield TermsError(
                     f"parties {', '.join(holders)} with role {role}", "one", "give the others another role"
                 )
-        return self
 
-    @model_validator(mode="after")
-    def _tranches_make_up_each_service(self) -> Self:
-        if not self.delivery:
-            return self
+    def _currencies_apart(self) -> Iterator[TermsError]:
+        if self.finance and self.commercial and self.finance.currency != self.commercial.currency:
+            yield TermsError(
+                f"finance.currency {self.finance.currency} and commercial.currency {self.commercial.currency}",
+                "one currency",
+                "state all money of a deal in one currency",
+            )
+
+    def _tranches_apart_from_services(self) -> Iterator[TermsError]:
         seen: dict[str, str] = {}
-        for name, service in self.services.items():
-            for tranche in service.tranches:
+        for name, service in self.services.items() if self.delivery else ():
+            assert self.delivery is not None
+            for i, tranche in enumerate(service.tranches):
                 if tranche in seen:
-                    raise TermsError(
-                        f"tranche {tranche!r} in services {seen[tranche]!r} and {name!r}",
+                    yield TermsError(
+                        f"services.{name}.tranches[{i}] = {tranche!r}, which is also in service {seen[tranche]!r}",
                         "one service",
                         "split the tranche",
                     )
                 seen[tranche] = name
             whole = sum((self.delivery.tranches[t].share_of_service for t in service.tranches), Decimal(0))
             if whole != 1:
-                raise TermsError(
-                    f"share_of_service of services.{name} adds up to {whole}",
+                yield TermsError(
+                    f"services.{name} with shares of service that add up to {whole}",
                     "1",
                     "correct delivery.tranches.*.share_of_service",
                 )
-        return self
 
-    @model_validator(mode="after")
-    def _one_currency(self) -> Self:
-        if self.finance and self.commercial and self.finance.currency != self.commercial.currency:
-            raise TermsError(
-                f"finance.currency {self.finance.currency} and commercial.currency {self.commercial.currency}",
-                "one currency",
-                "state all money of a deal in one currency",
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _bad_months_are_not_of_nodes(self) -> Self:
+    def _bad_months_of_nodes(self) -> Iterator[TermsError]:
         """Single nodes have no joint law over months here, so a right that looks at one is refused by name."""
         chronic = self.cancellation.chronic_failure
         for i, limb in enumerate(chronic.limbs if chronic else ()):
             level = self.service_levels[limb.service_level].level
             if isinstance(limb, BadMonths) and level == "node":
-                raise TermsError(
+                yield TermsError(
                     f"cancellation.chronic_failure.limbs[{i}] on level 'node'",
                     "a level above the node",
                     "point it at a rack, cluster or site level; rights that "
                     "look at single nodes are not computed by this version",
                 )
-        return self
 
     def at(self, day: date) -> Deal:
         """Return the plain terms of `day`: amendments in force are set and the whole is validated again.
@@ -160,13 +163,17 @@ class Deal(Terms):
         TermsError
             When an amendment names a path that is not there.
         """
+        return Deal.model_validate(self.data_at(day))
+
+    def data_at(self, day: date) -> dict[str, Any]:
+        """Return the plain data of `day`: amendments in force are set, nothing is validated yet."""
         data = self.model_dump(mode="python", exclude_unset=True)
         due = sorted((a for a in self.amendments if a.effective_from <= day), key=lambda a: a.effective_from)
         for amendment in due:
             for path, value in amendment.set.items():
-                _set(data, path, value)
+                _set(data, path, deepcopy(value))  # a later amendment may set something inside it
         data["amendments"] = ()
-        return Deal.model_validate(data)
+        return data
 
     def party(self, role: str) -> Party | None:
         """Return the first party with `role`."""
@@ -213,10 +220,10 @@ def value_at(terms: object, path: str) -> Any:
     return value
 
 
-def _known(path: str, name: str | None, names: Mapping[str, object], section: str) -> None:
+def _unknown(path: str, name: str | None, names: Mapping[str, object], section: str) -> Iterator[TermsError]:
     if name is not None and name not in names:
         known = ", ".join(sorted(names)[:8]) or f"nothing ({section} is empty)"
-        raise TermsError(f"{path} = {name!r}", f"an entry of {section}: {known}", "correct the name or add the entry")
+        yield TermsError(f"{path} = {name!r}", f"an entry of {section}: {known}", "correct the name or add the entry")
 
 
 def _set(data: dict[str, Any], path: str, value: Any) -> None:

@@ -48,6 +48,14 @@ class TermsError(ValueError):
         super().__init__(f"found {found}; expected {expected}; {remedy}")
 
 
+class TermsErrors(ValueError):
+    """Several contradictions of one model, so that all of them are listed at once."""
+
+    def __init__(self, errors: Iterable[TermsError]) -> None:
+        self.errors = tuple(errors)
+        super().__init__("\n".join(str(error) for error in self.errors))
+
+
 class NotComputedError(SlakitError):
     """A term is valid but this version cannot compute it; it is refused by name, never guessed."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from schemas.base import Terms
-from schemas.units import Days, Hours, Share, Text
+from schemas.units import Days, Flag, Hours, Share, Text
 
 Head = Literal[
     "scheduled",
@@ -113,7 +113,7 @@ class Exclusions(Terms):
         "suspension",
         "test_at_customer_request",
     )
-    open_ended: bool = False
+    open_ended: Flag = False
     """Whether the printed list says `including`, which swallows the promise."""
     burden: Literal["provider", "customer"] = "provider"
     """Who proves an exclusion."""

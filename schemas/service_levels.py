@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from schemas.base import Terms
 from schemas.errors import TermsError
-from schemas.units import BusinessDays, Identifier, Minutes, Positive, Share, Zone
+from schemas.units import BusinessDays, Flag, Identifier, Minutes, Positive, Share, Zone
 
 Level = Literal["node", "scale_up_domain", "rack", "cluster", "hall", "site", "fabric", "storage", "control_plane"]
 DownTest = Literal[
@@ -98,7 +98,7 @@ class Measurement(Terms):
     minimum_test: Literal["at_least", "more_than"] = "at_least"
     merge_gap_minutes: Minutes = 5
     """Outages of one unit closer together than this are one outage. [min]"""
-    gap_counts: bool = False
+    gap_counts: Flag = False
     """Whether the gap between merged outages counts as downtime."""
     starts_at: Literal["first_failed_reading", "detection", "customer_notice", "ticket_confirmed"] = (
         "first_failed_reading"
@@ -113,7 +113,7 @@ class Measurement(Terms):
     )
     monitor_interval_seconds: Positive = 60
     """[s]"""
-    monitor_fallback: bool = True
+    monitor_fallback: Flag = True
     """Whether the customer's monitor decides while the monitor of record is silent."""
     conflict: Literal["provider", "customer", "longer", "shorter", "expert"] = "expert"
     """Who or what decides when two monitors differ."""

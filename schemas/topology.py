@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from schemas.base import Terms
-from schemas.errors import TermsError
+from schemas.errors import TermsError, TermsErrors
 from schemas.sources import SourcedHours, SourcedPerYear
 from schemas.units import Count, Identifier, KilowattsPerRack, Megawatts, Name, Positive, Zone
 
@@ -97,16 +97,22 @@ class Topology(Terms):
                     return block.of
             return ()
 
-        for name, block in self.blocks.items():
-            for member in members(block):
-                if member not in self.blocks:
-                    raise TermsError(
-                        f"block {member!r} in {name!r}",
-                        "a block of this topology",
-                        f"define {member!r} or correct the name",
-                    )
+        unknown = [
+            TermsError(
+                f"block {member!r} in blocks.{name}",
+                "a block of this topology",
+                f"define {member!r} or correct the name",
+            )
+            for name, block in self.blocks.items()
+            for member in members(block)
+            if member not in self.blocks
+        ]
         if self.rows.up_when not in self.blocks:
-            raise TermsError(f"rows.up_when {self.rows.up_when!r}", "a block of this topology", "correct the name")
+            unknown.append(
+                TermsError(f"rows.up_when {self.rows.up_when!r}", "a block of this topology", "correct the name")
+            )
+        if unknown:
+            raise TermsErrors(unknown)
         done: set[str] = set()
         for start in self.blocks:
             stack: list[tuple[str, int]] = [(start, 0)]

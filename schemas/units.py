@@ -29,8 +29,27 @@ def _whole(value: Any) -> Any:
     """Refuse booleans and decimals with a fraction; accept 12 and 12.0."""
     if isinstance(value, bool):
         raise TermsError(str(value).lower(), "a whole number", "write the number itself")
-    if isinstance(value, (float, Decimal)) and value == int(value):
-        return int(value)
+    number = Decimal(repr(value)) if isinstance(value, float) else value
+    if isinstance(number, Decimal) and number.is_finite() and abs(number) < LARGEST_AMOUNT and number == int(number):
+        return int(number)
+    return value
+
+
+def _flag(value: Any) -> Any:
+    """Refuse every stand-in for true and false: `no` and `on` are text in YAML 1.2, 1 is a number."""
+    if not isinstance(value, bool):
+        shown = f"the text {value[:40]!r}" if isinstance(value, str) else str(value)[:40]
+        raise TermsError(shown, "true or false", "write true or false, without quotes")
+    return value
+
+
+def _iso_day(value: Any) -> Any:
+    """Refuse every way of writing a date but yyyy-mm-dd; numbers would be read as seconds since 1970."""
+    if isinstance(value, (int, float, Decimal)) or (
+        isinstance(value, str) and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value)
+    ):
+        shown = f"the text {value[:40]!r}" if isinstance(value, str) else str(value)[:40]
+        raise TermsError(shown, "a date written yyyy-mm-dd", "write one such as 2026-11-30")
     return value
 
 
@@ -55,6 +74,8 @@ def _plausible_date(day: date) -> date:
 
 Exact = BeforeValidator(_exact)
 Whole = BeforeValidator(_whole)
+Flag = Annotated[bool, BeforeValidator(_flag)]
+"""true or false."""
 
 Share = Annotated[Decimal, Exact, Field(ge=0, le=1, max_digits=30, decimal_places=24)]
 """An agreed ratio from 0 to 1. [1]"""
@@ -101,5 +122,5 @@ Text = Annotated[
     str, StringConstraints(min_length=1, max_length=4000, strip_whitespace=True), AfterValidator(_plain_text)
 ]
 """Running text."""
-Day = Annotated[date, AfterValidator(_plausible_date)]
+Day = Annotated[date, BeforeValidator(_iso_day), AfterValidator(_plausible_date)]
 """A calendar date."""

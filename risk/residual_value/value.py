@@ -14,6 +14,8 @@ from schemas.assumptions import ValueLaw
 
 FloatArray = NDArray[np.float64]
 HOURS_PER_YEAR = 8760
+SMALLEST_RATE = 1e-12
+"""Rates below this are no rates: a century changes nothing in double precision. [1/year]"""
 
 
 def value_per_gpu(
@@ -42,11 +44,11 @@ def value_per_gpu(
     """
     worth = rent > cash_cost
     ratio = np.maximum(rent / cash_cost, 1.0) if cash_cost > 0 else np.full(np.shape(rent), np.inf)
-    stop = np.log(ratio) / decay if decay > 0 else np.where(worth, np.inf, 0.0)
+    stop = np.log(ratio) / decay if decay > SMALLEST_RATE else np.where(worth, np.inf, 0.0)
     years = np.minimum(remaining_life_years, stop)
 
     def annuity(rate: float) -> FloatArray:
-        return -np.expm1(-rate * years) / rate if rate else years
+        return -np.expm1(-rate * years) / rate if rate > SMALLEST_RATE else years
 
     value = HOURS_PER_YEAR * utilisation * (rent * annuity(decay + discount) - cash_cost * annuity(discount))
     return np.where(worth, np.maximum(value, 0.0), 0.0)
