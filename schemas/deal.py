@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from datetime import date
 from decimal import Decimal
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -31,7 +31,7 @@ from schemas.units import Day, Identifier, Name, Text
 
 SCHEMA_VERSION = 1
 
-_STEP = re.compile(r"([A-Za-z0-9_-]+)|\[(\d+)\]")
+_STEP = re.compile(r"([A-Za-z0-9_-]+)|\[([0-9]{1,9})\]")
 
 
 class Amendment(Terms):
@@ -41,6 +41,15 @@ class Amendment(Terms):
     set: dict[str, Any] = Field(min_length=1, max_length=500)
     """Path of a term to its new value."""
     note: Text | None = None
+
+
+class AcceptedFinding(Terms):
+    """A finding of `slakit check` that counsel accepts for signature."""
+
+    reason: Text
+    """Why it is accepted."""
+    as_of: Day
+    """Day of the decision."""
 
 
 class Deal(Terms):
@@ -67,6 +76,8 @@ class Deal(Terms):
     assumptions: Assumptions = Assumptions()
     provenance: Provenance = {}
     amendments: tuple[Amendment, ...] = ()
+    accepted_findings: dict[Annotated[str, Field(min_length=1, max_length=100)], AcceptedFinding] = {}
+    """Id of a finding to why it may stand: counsel then sees a note, every other reader still sees its severity."""
 
     @model_validator(mode="after")
     def _sections_agree(self) -> Self:

@@ -63,6 +63,10 @@ class Hardware(Terms):
     """[h]"""
     repair_hours: SourcedHours
     """[h]"""
+    rack_interrupts_per_year: SourcedPerYear
+    """Interruptions of one whole rack by parts that its nodes share. [1/year]"""
+    rack_repair_hours: SourcedHours
+    """[h]"""
 
 
 def _folder(name: str) -> Traversable:
