@@ -131,12 +131,8 @@ class Exits:
                 draw, tranche = state.path["outage_draw"][long], state.path["outage_tranche"][long]
                 instant = start[long] + seconds
                 month = np.searchsorted(self.setting.timeline.edges_seconds, instant, side="right") - 1
-                inside = (month < self.setting.months) & (
-                    start[long]
-                    >= state.path["ready"][draw, tranche]
-                    * self.setting.timeline.edges_seconds[-1]
-                    / self.setting.months
-                )
+                ready = self.setting.timeline.seconds(state.path["ready"])[draw, tranche]
+                inside = (month < self.setting.months) & (start[long] >= ready)
                 reached[draw[inside], tranche[inside], month[inside]] = True
             state.now[name] = reached
         return state.now[name]

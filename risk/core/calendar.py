@@ -57,6 +57,10 @@ class Timeline:
         assert duration.days is not None
         return duration.days / DAYS_PER_MEAN_MONTH
 
+    def seconds(self, months: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return moments given in months after close as whole seconds after close, up to the last month's end. [s]"""
+        return np.rint(np.interp(months, np.arange(self.months + 1.0), self.edges_seconds)).astype(np.int64)
+
     def label(self, month: int) -> str:
         """Return the calendar month of engine month `month`, or its number where months are equal."""
         return str(self.first.plus(month - 1)) if self.first else f"M{month}"

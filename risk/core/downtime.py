@@ -12,7 +12,7 @@ from schemas.errors import NotComputedError
 
 FloatArray = NDArray[np.float64]
 
-MOST_OUTAGES = 150.0
+MOST_OUTAGES = 60.0
 """Greatest mean number of outages in a window for which the law is computed; a limit of the method."""
 NEGLIGIBLE = 1e-16
 
@@ -53,16 +53,17 @@ def whole_minutes(lengths: Lengths, most: int, *, rule: str = "nearest", minimum
         Outages shorter than this count as nothing. [min]
     """
     shift = {"floor": 0.0, "nearest": -0.5, "ceil": -1.0}[rule]
-    edges = np.maximum(np.arange(most + 2) + shift, float(minimum))
+    reach = max(most, minimum, math.ceil(lengths.fixed)) + 2
+    edges = np.maximum(np.arange(reach + 1) + shift, float(minimum))
     survival = lengths.survival(edges)
-    mass = survival[:-1] - survival[1:]
+    mass = survival[: most + 1] - survival[1 : most + 2]
     mass[0] += 1.0 - survival[0]
-    # The mean counted minutes is the sum over j >= 1 of P(counted >= j), here on the lattice up to `most` and beyond
-    # it by the exponential tails.
+    # The mean is the sum over j >= 1 of P(counted >= j): beyond the lattice a geometric series for each part.
+    beyond = reach + 1 + shift - lengths.fixed
     tail = sum(
-        w * m * math.exp(-max(most + 1 + shift - lengths.fixed, 0.0) / m)
-        for w, m in zip(lengths.weights, lengths.means, strict=True)
-        if m > 0
+        weight * math.exp(-beyond / mean) / -math.expm1(-1.0 / mean)
+        for weight, mean in zip(lengths.weights, lengths.means, strict=True)
+        if mean > 0
     )
     return mass, float(survival[1:].sum() + tail)
 

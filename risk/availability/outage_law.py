@@ -1,0 +1,258 @@
+"""Outages of whole clusters in the simulation, as intervals, and the minutes of them that a contract counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from risk.availability.bad_months import BadMonths
+from risk.availability.blocks import HOURS_PER_YEAR
+from risk.availability.renewal import GraphLaw, RenewalLaw, RepeatLaw, draw_outages
+from risk.availability.report import IGNORES, site_ignores
+from risk.availability.site import analyse
+from risk.contract_rules import minutes
+from risk.contract_rules.counting_rules import CountingRules, counting_rules
+from risk.core.downtime import Lengths
+from risk.core.protocol import Paths, Phase, Risk, State, StepFunction
+from risk.core.setting import Setting
+from schemas.assumptions import OutageLaw
+from schemas.deal import Deal
+from schemas.errors import DealError, NotComputedError, Problem
+
+MOST_OUTAGES = 500.0
+"""Greatest mean number of outages of one unit over the horizon; a limit of the method."""
+OTHER_LEVELS = ("fabric", "storage", "control_plane")
+"""Levels whose own failures are not simulated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Tranches that lose service together, and the law of their outages."""
+
+    stream: str
+    tranches: tuple[int, ...]
+    """Positions among the tranches."""
+    law: RenewalLaw
+    path: str
+    """Where the law comes from in the deal."""
+
+
+@dataclass(slots=True)
+class ClusterOutages:
+    """Outages of whole clusters, drawn once for all tranches that share them.
+
+    Paths, one entry for each outage of each tranche, sorted by draw, tranche and start: `outage_draw`,
+    `outage_tranche`, `outage_start_s`, `outage_end_s` [s from close].
+    """
+
+    units: tuple[Unit, ...]
+    tranches: int
+    edges_s: NDArray[np.int64]
+    """[s]"""
+    rules: Mapping[str, CountingRules]
+    """Counting rules of each service level."""
+    notes: tuple[str, ...]
+    streams: tuple[str, ...] = field(init=False)
+    """One for each site, or for each cluster under a typed law."""
+
+    def __post_init__(self) -> None:
+        self.streams = tuple(unit.stream for unit in self.units)
+
+    def sample(self, rng: Mapping[str, Generator], draws: int) -> Paths:
+        """Return the outages of every tranche."""
+        parts: list[tuple[NDArray[np.int64], ...]] = []
+        for unit in self.units:
+            draw, start, end = draw_outages(unit.law, rng[unit.stream], draws, int(self.edges_s[-1]))
+            parts += [(draw, np.full(len(draw), tranche), start, end) for tranche in unit.tranches]
+        return self._paths(parts)
+
+    def base(self) -> Paths:
+        """Return no outages."""
+        return self._paths([])
+
+    def steps(self) -> Mapping[Phase, StepFunction]:
+        """Return the count of minutes, made once for all months."""
+        return {Phase.OUTAGE: self._count}
+
+    def ignores(self) -> tuple[str, ...]:
+        """Return what the law leaves out, with its numbers."""
+        return self.notes
+
+    def _paths(self, parts: list[tuple[NDArray[np.int64], ...]]) -> Paths:
+        empty = tuple(np.zeros(0, dtype=np.int64) for _ in range(4))
+        columns = [np.concatenate(column) for column in zip(empty, *parts, strict=True)]
+        order = np.lexsort((columns[2], columns[1], columns[0]))
+        names = ("outage_draw", "outage_tranche", "outage_start_s", "outage_end_s")
+        return {name: column[order] for name, column in zip(names, columns, strict=True)}
+
+    def _count(self, month: int, state: State) -> None:
+        """Write `counted_minutes:<service level>`, shape (draws, tranches, months), in the first month. [min]"""
+        if month != 1:
+            return
+        counted: dict[CountingRules, NDArray[np.int64]] = {}
+        draw, tranche, start, end = (state.path[f"outage_{name}"] for name in ("draw", "tranche", "start_s", "end_s"))
+        for level, rules in self.rules.items():
+            if rules not in counted:
+                counted[rules] = minutes.arrays(
+                    draw, tranche, start, end, state.draws, self.tranches, self.edges_s, rules
+                )
+            state.now[f"counted_minutes:{level}"] = counted[rules]
+
+
+def from_deal(deal: Deal, setting: Setting) -> Risk | None:
+    """Return the outages of a deal's clusters; None when no service level looks at them.
+
+    Raises
+    ------
+    DealError
+        When two laws of outages are typed, or one contradicts itself.
+    NotComputedError
+        When a site is too large to be exact, or outages are too many to be drawn.
+    """
+    prescribed = deal.assumptions.prescribed
+    if prescribed.bad_month is not None:
+        if prescribed.outages is not None:
+            raise DealError(
+                [
+                    Problem(
+                        "assumptions.prescribed",
+                        "both bad_month and outages",
+                        "one of them",
+                        "remove one: each takes the place of the same model",
+                    )
+                ]
+            )
+        return BadMonths(float(prescribed.bad_month.probability), len(setting.tranches), setting.months)
+    if not deal.service_levels:
+        return None
+    if prescribed.outages is not None:
+        units, notes = _typed(prescribed.outages, setting)
+    else:
+        units, notes = _of_sites(deal, setting)
+    horizon = float(setting.timeline.edges_seconds[-1]) / 3600.0
+    for unit in units:
+        if horizon > MOST_OUTAGES * unit.law.mean_cycle_hours:
+            raise NotComputedError(
+                unit.path,
+                f"{horizon / unit.law.mean_cycle_hours:,.0f} outages of one cluster over the term; more than "
+                f"{MOST_OUTAGES:.0f}",
+                "check the failure rates",
+            )
+    return ClusterOutages(
+        units=units,
+        tranches=len(setting.tranches),
+        edges_s=setting.timeline.edges_seconds,
+        rules={
+            name: counting_rules(deal.measurement, level.measurement) for name, level in deal.service_levels.items()
+        },
+        notes=(*notes, *_level_notes(deal)),
+    )
+
+
+def repeat_law(terms: OutageLaw) -> RepeatLaw:
+    """Return the typed law with the up time that gives its outages a year.
+
+    Notes
+    -----
+    A year of 8,760 hours holds `outages_per_year` cycles of an up time and an outage; of the up times a share
+    `repeat_share` has the mean `repeat_mean_hours`, and the rest share what is left.
+
+    Raises
+    ------
+    DealError
+        When repeats and outages leave no time for the other up times.
+    """
+    share = float(terms.repeat_share) if terms.repeat_share is not None else 0.0
+    soon = float(terms.repeat_mean_hours) if terms.repeat_mean_hours is not None else 0.0
+    median, sigma = float(terms.median_hours), float(terms.sigma)
+    path = "assumptions.prescribed.outages"
+    if share > 0 and terms.repeat_mean_hours is None:
+        raise DealError([Problem(f"{path}.repeat_mean_hours", "nothing", "the mean time to a repeat", "add it")])
+    yearly = float(terms.outages_per_year)
+    mean_up = HOURS_PER_YEAR / yearly - median * float(np.exp(sigma**2 / 2))
+    left = mean_up - share * soon
+    if left <= 0 or share == 1.0:
+        raise DealError(
+            [
+                Problem(
+                    path,
+                    f"{yearly:g} outages a year, of which repeats and the outages themselves fill "
+                    f"{HOURS_PER_YEAR / yearly - left:,.0f} of every {HOURS_PER_YEAR / yearly:,.0f} hours",
+                    "time up between outages that are no repeats",
+                    "lower outages_per_year, median_hours, sigma or repeat_share",
+                )
+            ]
+        )
+    return RepeatLaw(left / (1.0 - share), share, soon, median, sigma)
+
+
+def _typed(terms: OutageLaw, setting: Setting) -> tuple[tuple[Unit, ...], list[str]]:
+    """Return one unit for each cluster, or each tranche without one, under a typed law."""
+    assert setting.deal.delivery is not None
+    together: dict[str, list[int]] = {}
+    for position, name in enumerate(setting.tranches):
+        cluster = setting.deal.delivery.tranches[name].cluster
+        together.setdefault(f"cluster {cluster}" if cluster else f"tranche {name}", []).append(position)
+    if not terms.outages_per_year.value:
+        return (), ["Outages are prescribed as none."]
+    law = repeat_law(terms)
+    units = tuple(
+        Unit(f"outage:{setting.tranches[of[0]]}", tuple(of), law, "assumptions.prescribed.outages")
+        for of in together.values()
+    )
+    return units, [
+        "Outages follow a prescribed law, the same for each cluster and independent between clusters; the sites' own "
+        "graphs are not read.",
+        "The law of outages starts at close with all up, and does not change with age or season.",
+    ]
+
+
+def _of_sites(deal: Deal, setting: Setting) -> tuple[tuple[Unit, ...], list[str]]:
+    """Return one unit for each site with a topology, and what is left out."""
+    at: dict[str, list[int]] = {}
+    notes: list[str] = []
+    for position, name in enumerate(setting.tranches):
+        cluster = setting.cluster_of(position)
+        site = cluster.site if cluster else None
+        if site is None:
+            notes.append(f"Tranche {name!r} stands at no site, so it has no outages of power, cooling or network.")
+        elif deal.sites[site].topology is None:
+            notes.append(f"Site {site!r} has no topology, so tranche {name!r} has no outages from it.")
+        else:
+            at.setdefault(site, []).append(position)
+    units = []
+    for name, positions in at.items():
+        site_terms = deal.sites[name]
+        result = analyse(site_terms, f"sites.{name}")
+        notes += [f"Site {name!r}: {words}" for words in site_ignores(result, site_terms)]
+        if result.mean_up_hours is None or result.lengths is None:
+            notes.append(f"Site {name!r} is never down in its model.")
+            continue
+        lengths = Lengths(result.lengths.means, result.lengths.weights, result.restart_hours * 60.0)
+        law = GraphLaw(result.mean_up_hours, lengths)
+        units.append(Unit(f"outage:{name}", tuple(positions), law, f"sites.{name}.topology"))
+        notes.append(
+            f"Site {name!r}: {result.outages_per_year:.3g} outages a year of {result.mean_outage_hours:.3g} h and "
+            f"{result.restart_hours:g} h of restart on average, from its graph; sites fail independently of each other."
+        )
+    if units:
+        notes += [
+            *IGNORES,
+            "Outages start at close with all up, and their rate does not change with age or season; a second failure "
+            "while service restarts is not an outage of its own.",
+        ]
+    return tuple(units), notes
+
+
+def _level_notes(deal: Deal) -> list[str]:
+    """Return words on levels of which only the part common to the whole site is simulated."""
+    return [
+        f"Service level {name!r} ({level.level}): only outages of the whole site are simulated, not failures of the "
+        f"{level.level.replace('_', ' ')} itself."
+        for name, level in deal.service_levels.items()
+        if level.level in OTHER_LEVELS
+    ]

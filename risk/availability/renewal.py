@@ -1,0 +1,122 @@
+"""Outages drawn as an alternating renewal process: up, down, up, down, for many draws at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from risk.core.downtime import Lengths
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+NUMBERS_A_ROUND = 3
+"""Uniforms drawn for each draw in each round, needed or not."""
+
+
+class RenewalLaw(Protocol):
+    """Lengths of up times and outages, by inverse distribution function."""
+
+    @property
+    def mean_cycle_hours(self) -> float:
+        """Return the mean of an up time and the outage after it. [h]"""
+        ...
+
+    def up(self, choice: FloatArray, uniform: FloatArray) -> FloatArray:
+        """Return up times. [h]"""
+        ...
+
+    def down(self, choice: FloatArray, uniform: FloatArray) -> FloatArray:
+        """Return lengths of outages. [h]"""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLaw:
+    """What the graph of a site says: exponential up times, and one exponential for each form of cut set."""
+
+    mean_up_hours: float
+    """[h]"""
+    lengths: Lengths
+    """Restart included. [min]"""
+
+    @property
+    def mean_cycle_hours(self) -> float:
+        """Return the mean of an up time and the outage after it. [h]"""
+        return self.mean_up_hours + self.lengths.mean / 60.0
+
+    def up(self, choice: FloatArray, uniform: FloatArray) -> FloatArray:
+        """Return up times. [h]"""
+        return -self.mean_up_hours * np.log1p(-uniform)
+
+    def down(self, choice: FloatArray, uniform: FloatArray) -> FloatArray:
+        """Return lengths of outages, restart included. [h]"""
+        edges = np.cumsum(self.lengths.weights)[:-1]
+        means = np.array(self.lengths.means)[np.searchsorted(edges, choice, side="right")]
+        return (self.lengths.fixed - means * np.log1p(-uniform)) / 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatLaw:
+    """A typed law: an outage is followed by a repeat, soon, with some probability; lengths are lognormal."""
+
+    up_mean_hours: float
+    """Mean up time where no repeat follows. [h]"""
+    repeat_share: float
+    """Probability that an up time is that before a repeat. [1]"""
+    repeat_mean_hours: float
+    """[h]"""
+    median_hours: float
+    """[h]"""
+    sigma: float
+    """[1]"""
+
+    @property
+    def mean_cycle_hours(self) -> float:
+        """Return the mean of an up time and the outage after it. [h]"""
+        up = (1.0 - self.repeat_share) * self.up_mean_hours + self.repeat_share * self.repeat_mean_hours
+        return up + self.median_hours * float(np.exp(self.sigma**2 / 2))
+
+    def up(self, choice: FloatArray, uniform: FloatArray) -> FloatArray:
+        """Return up times. [h]"""
+        mean = np.where(choice < self.repeat_share, self.repeat_mean_hours, self.up_mean_hours)
+        return -mean * np.log1p(-uniform)
+
+    def down(self, choice: FloatArray, uniform: FloatArray) -> FloatArray:
+        """Return lengths of outages. [h]"""
+        return self.median_hours * np.exp(self.sigma * ndtri(uniform))
+
+
+def draw_outages(law: RenewalLaw, rng: Generator, draws: int, horizon_s: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the draw, start and end of every outage that starts before the horizon, sorted by draw and start.
+
+    Up at close, so the first up time is like any other. Times are whole seconds from close. [s]
+
+    Notes
+    -----
+    Rounds draw `NUMBERS_A_ROUND` uniforms for every draw, whether its horizon is reached or not: a parameter that
+    changes moves each draw by itself and leaves the others alone. The same number chooses the kind of up time and,
+    where lengths are a mixture, another the kind of outage.
+    """
+    time = np.zeros(draws)
+    horizon = horizon_s / 3600.0
+    found: list[tuple[IntArray, FloatArray, FloatArray]] = []
+    open_draws = np.arange(draws, dtype=np.int64)
+    while len(open_draws):
+        choice, first, second = rng.random((NUMBERS_A_ROUND, draws))[:, open_draws]
+        start = time[open_draws] + law.up(choice, first)
+        end = start + law.down(choice, second)
+        time[open_draws] = end
+        inside = start < horizon
+        found.append((open_draws[inside], start[inside], end[inside]))
+        open_draws = open_draws[end < horizon]
+    draw = np.concatenate([d for d, _, _ in found])
+    start_s = np.rint(np.concatenate([s for _, s, _ in found]) * 3600.0).astype(np.int64)
+    end_s = np.rint(np.concatenate([e for _, _, e in found]) * 3600.0).astype(np.int64)
+    order = np.lexsort((start_s, draw))
+    order = order[end_s[order] > start_s[order]]
+    return draw[order], start_s[order], end_s[order]

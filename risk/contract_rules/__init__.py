@@ -1,0 +1,55 @@
+"""What the words of the contract do with the facts.
+
+One module holds one rule: `PARAGRAPH`, the id of the paragraph that orders it (further paragraphs of the same rule
+stand beside it in names that end in `_PARAGRAPH`), `exact` for one history, with the steps that lead to the result,
+and, where the simulation needs it, `arrays` for many histories. The two agree to the minute and to the cent.
+
+A statement follows this order, which may not be changed:
+
+ 1. units in service                            `records`, `measurement_period`
+ 2. readings of the monitor of record           `readings`
+ 3. intervals of downtime                       `outage_start`, `outage_end`
+ 4. flaps joined, minimum outage tested         `flaps`, `minimum_outage`
+ 5. division at the end of a month              `straddle`
+ 6. exclusions                                  `scheduled_maintenance`, `emergency_maintenance`, `force_majeure`,
+                                                `excluded_downtime`
+ 7. counted minutes                             `minutes`
+ 8. children rolled up into racks and clusters  `roll_up`
+ 9. availability                                `availability`
+10. shape of the credit                         `bands`
+11. base of the credit                          `credit_base`
+12. cap of the unit                             `caps`
+13. rounding of each line                       `rounding`
+14. one level or all                            `stacking`
+15. claims                                      `claims`
+16. cap of the month                            `caps`
+17. cap of the year                             `caps`
+18. rights to leave                             `chronic_failure`, `single_outage`, `prolonged_force_majeure`
+19. form of payment                             `credit_form`
+
+Steps 1 to 7 are done for each unit (`unit_history`); racks and clusters come after their nodes, and what their nodes
+bring about (8) joins their own outages before these are tested (4), divided (5) and counted (7). `level_lines` makes
+the lines up to step 13, `settlement` settles them, `rights` looks for rights, `statement` chains all.
+
+Delivery and term stand apart: `delay_damages`, `long_stop`, `prepayment`, `effective_term`.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from importlib import import_module
+
+_ID = re.compile(r"[a-z]+(-[a-z0-9]+)*\.[a-z]+(-[a-z0-9]+)*")
+
+
+def paragraphs() -> frozenset[str]:
+    """Return the ids of all paragraphs that the rules can name in a step, found by looking through this package."""
+    found: set[str] = set()
+    for module in pkgutil.iter_modules(__path__):
+        for name, value in vars(import_module(f"{__name__}.{module.name}")).items():
+            if name == "PARAGRAPH" or name.endswith("_PARAGRAPH"):
+                if not isinstance(value, str) or not _ID.fullmatch(value):
+                    raise ValueError(f"{module.name}.{name} is no paragraph id: {value!r}")
+                found.add(value)
+    return frozenset(found)

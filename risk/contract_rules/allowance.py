@@ -1,0 +1,74 @@
+"""Hours that may be excluded in a month or a quarter, used up in order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from risk.contract_rules.intervals import Span, Spans, exact_minutes, hours, union
+from risk.contract_rules.measurement_period import month_span
+from risk.core.computed import Computed, Step
+from schemas.periods import Month
+
+MONTH_PARAGRAPH = "scheduled-maintenance.cap"
+QUARTER_PARAGRAPH = "emergency-maintenance.cap"
+
+Periods = Callable[[datetime], Span]
+"""Moment to the period of the allowance that holds it."""
+
+
+def months(zone: str) -> Periods:
+    """Return calendar months in `zone`."""
+    return lambda moment: month_span(Month.of(moment, zone), zone)
+
+
+def quarters(first_month: Month, zone: str) -> Periods:
+    """Return quarters of the contract year: three calendar months each, counted from its first month."""
+
+    def quarter(moment: datetime) -> Span:
+        now = Month.of(moment, zone)
+        since = (now.year - first_month.year) * 12 + now.month - first_month.month
+        start = first_month.plus(since - since % 3)
+        return month_span(start, zone)[0], month_span(start.plus(2), zone)[1]
+
+    return quarter
+
+
+def exact(wanted: Spans, cap_hours: Decimal | None, periods: Periods, paragraph: str, term: str) -> Computed[Spans]:
+    """Return the part of `wanted` that the allowance covers, with one step for each period that it is used in.
+
+    Parameters
+    ----------
+    wanted : downtime of one unit that the head covers, not excluded for another reason.
+    cap_hours : greatest excluded time of the unit in one period; no limit when None. [h]
+    """
+    if cap_hours is None or not wanted:
+        return Computed(wanted, ())
+    cap = hours(cap_hours)
+    used: dict[Span, timedelta] = {}
+    asked: dict[Span, timedelta] = {}
+    granted: list[Span] = []
+    for start, end in wanted:
+        position = start
+        while position < end:
+            period = periods(position)
+            stop = min(end, period[1])
+            left = cap - used.get(period, timedelta())
+            take = min(left, stop - position)
+            granted.append((position, position + take))
+            used[period] = used.get(period, timedelta()) + take
+            asked[period] = asked.get(period, timedelta()) + (stop - position)
+            position = stop
+    steps = tuple(
+        Step(
+            paragraph,
+            f"{cap_hours} hours of one unit may be excluded from {period[0]:%Y-%m-%d} on, used up in order of time; "
+            "what goes beyond counts",
+            exact_minutes(used[period]),
+            {"period": period, "asked": exact_minutes(asked[period]), "allowed": exact_minutes(cap)},
+            term,
+        )
+        for period in sorted(used)
+    )
+    return Computed(union(granted), steps)

@@ -1,0 +1,41 @@
+"""Urgent work: short notice, and an allowance for each quarter of the contract year."""
+
+from __future__ import annotations
+
+from risk.contract_rules.intervals import Spans, hours
+from risk.contract_rules.scheduled_maintenance import announced, is_named
+from risk.core.computed import Computed, Step
+from schemas.errors import MissingTermError
+from schemas.exclusions import EmergencyMaintenance
+from schemas.incidents import Notice, Window
+
+PARAGRAPH = "emergency-maintenance.notice"
+
+
+def exact(
+    window: Window, notice: Notice | None, names: frozenset[str], terms: EmergencyMaintenance | None
+) -> Computed[Spans]:
+    """Return the part of a window of urgent work that is emergency maintenance for one unit.
+
+    Raises
+    ------
+    MissingTermError
+        When the contract lists emergency maintenance and says nothing on its notice.
+    """
+    if terms is None:
+        raise MissingTermError(
+            "exclusions.emergency",
+            f"window {window.id!r} of emergency maintenance",
+            "give its notice and allowance, or take 'emergency' out of exclusions.heads",
+        )
+    rule = f"a notice at least {terms.min_notice_hours} hours before the work names the units, the start and the end"
+    facts: dict[str, object] = {"window": window.id, "notice": notice.id if notice else None}
+    term = "exclusions.emergency.min_notice_hours"
+    if notice is None or not is_named(names, notice.unit_ids):
+        facts["found"] = "no notice on record" if notice is None else "the notice does not name the unit"
+        return Computed((), (Step(PARAGRAPH, rule, False, facts, term),))
+    start, end, _ = announced(window, notice, None)
+    on_time = notice.sent_at + hours(terms.min_notice_hours) <= start
+    facts |= {"sent_at": notice.sent_at, "work_starts": start, "announced_end": end}
+    valid = ((start, end),) if on_time and start < end else ()
+    return Computed(valid, (Step(PARAGRAPH, rule, on_time, facts, term),))

@@ -1,0 +1,58 @@
+"""How long a right to leave stays open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from risk.contract_rules.deadlines import day_after, days_later, midnight
+from risk.core.computed import Computed, Step
+from schemas.periods import Duration
+
+PARAGRAPH = "chronic-failure.exercise"
+CURE_PARAGRAPH = "chronic-failure.cure"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """When a right can be exercised: from its first moment up to, not including, its second."""
+
+    opens: datetime
+    closes: datetime
+
+
+def exact(
+    arises: datetime,
+    event_day: date,
+    exercise: Duration,
+    cure_days: int,
+    zone: str,
+    *,
+    paragraph: str = PARAGRAPH,
+    term: str = "cancellation.chronic_failure",
+) -> Computed[Window]:
+    """Return the exercise window of a right.
+
+    Parameters
+    ----------
+    arises : the moment at which it arises.
+    event_day : the day of the event that gives rise to it; the day after is day 1.
+    exercise : how long it stays open; a duration of nothing is the moment itself.
+    cure_days : days from that moment in which the failure may still be cured, before the window opens.
+    zone : the contract's zone.
+    """
+    steps: list[Step] = []
+    opens = days_later(arises, cure_days, zone) if cure_days else arises
+    if cure_days:
+        rule = f"the right can be exercised after {cure_days} days in which the failure has not been cured"
+        steps.append(Step(CURE_PARAGRAPH, rule, opens, {"arises": arises}, f"{term}.cure_days"))
+        event_day = day_after(event_day, Duration(days=cure_days), f"{term}.cure_days")
+    length = exercise.months if exercise.months is not None else exercise.days
+    if length:
+        last_day = day_after(event_day, exercise, f"{term}.exercise")
+        closes = midnight(day_after(last_day, Duration(days=1), f"{term}.exercise"), zone)
+    else:
+        closes = opens
+    rule = f"the right stays open for {exercise}; unused it lapses, and may arise anew"
+    steps.append(Step(paragraph, rule, (opens, closes), {"event_day": event_day}, f"{term}.exercise"))
+    return Computed(Window(opens, closes), tuple(steps))

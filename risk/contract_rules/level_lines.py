@@ -1,0 +1,215 @@
+"""Steps 5 to 13: the lines of one month, one for each unit of each service level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from risk.contract_rules import (
+    availability,
+    bands,
+    caps,
+    credit_base,
+    measurement_period,
+    minutes,
+    roll_up,
+    rounding,
+)
+from risk.contract_rules.counting_rules import counting_rules, own_rules_step
+from risk.contract_rules.intervals import Minutes, Span, Spans, clipped, exact_minutes, length, whole_minutes
+from risk.contract_rules.lines import Line
+from risk.contract_rules.measurement_period import month_span
+from risk.contract_rules.minutes import Counted
+from risk.contract_rules.records import Unit
+from risk.contract_rules.register import Register
+from risk.contract_rules.unit_history import UnitHistory
+from risk.core.computed import Step
+from schemas.deal import Deal
+from schemas.periods import Month
+from schemas.service_levels import ServiceLevel
+
+AMENDED_PARAGRAPH = "measurement-period.amended"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One unit of one service level in one month, measured but not yet credited."""
+
+    unit: Unit
+    history: UnitHistory
+    window: Minutes
+    minutes: Counted
+    unknown: Minutes
+    availability: Fraction | None
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fees:
+    """Fees of one service in one month, not rounded. [currency]"""
+
+    accrued: Fraction
+    base: Fraction
+    """What credits are taken of where the base is the fee of the service."""
+    planned_year: Fraction
+    """Fee planned for the contract year, as if every unit were in service throughout."""
+
+
+def level_lines(register: Register, month: Month, fees: dict[str, Fees]) -> tuple[Line, ...]:
+    """Return the lines of one month up to the rounded credit of each; settlement comes after.
+
+    Parameters
+    ----------
+    fees : fees of each service in the month.
+    """
+    terms = register.terms(month)
+    lines: list[Line] = []
+    for level_id, level in terms.service_levels.items():
+        measured = [m for unit in register.units_of(level) if (m := _measured(register, month, level_id, level, unit))]
+        mean = availability.of_fleet([m.availability for m in measured], level, level_id)
+        for one in measured:
+            if level.aggregation == "fleet_mean":
+                value, steps = mean.value, mean.steps
+            else:
+                value = one.availability
+                steps = (availability.per_unit(value, level_id),)
+            lines.append(_credited(register, month, level_id, one, value, steps, fees[one.unit.service]))
+    return tuple(lines)
+
+
+def fees_of_service(register: Register, service: str, month: Month) -> Fees:
+    """Return the fees of a service in a month, added up from its units."""
+    terms = register.terms(month)
+    span = month_span(month, terms.measurement.zone)
+    relief = terms.exclusions.force_majeure
+    units = [unit for unit in register.tree.units.values() if unit.service == service]
+    excused = {unit.id: _force_majeure(register, unit, month) for unit in units}
+    accrued = {u.id: credit_base.accrued_fee(u, span, excused[u.id], relief) for u in units}
+    base = accrued
+    if not terms.credits.includes_prepaid:
+        base = {u.id: credit_base.accrued_fee(u, span, excused[u.id], relief, with_prepaid=False) for u in units}
+    _, first = register.contract_year(service, month)
+    year = (month_span(first, terms.measurement.zone)[0], month_span(first.plus(11), terms.measurement.zone)[1])
+    planned = ((u.level, Fraction(_fee_at_start(u, year)) * 12) for u in units)
+    return Fees(
+        credit_base.fee_of_service((u.level, accrued[u.id]) for u in units),
+        credit_base.fee_of_service((u.level, base[u.id]) for u in units),
+        credit_base.fee_of_service(planned),
+    )
+
+
+def _fee_at_start(unit: Unit, year: Span) -> Fraction:
+    """Return the monthly fee of a unit at its first service in a contract year, 0 when it has none. [currency]"""
+    for spell in unit.spells:
+        if spell.span[0] < year[1] and year[0] < spell.span[1]:
+            return Fraction(spell.monthly_fee)
+    return Fraction(0)
+
+
+def _force_majeure(register: Register, unit: Unit, month: Month) -> Spans:
+    """Return downtime of a unit that force majeure excused; nothing is worked out where none is on record."""
+    if unit.id not in register.incidents or not any(w.kind == "force_majeure" for w in register.records.windows):
+        return ()
+    return register.history(unit, None, month).excluded.by_head.get("force_majeure", ())
+
+
+def _measured(register: Register, month: Month, level_id: str, level: ServiceLevel, unit: Unit) -> Measured | None:
+    """Return one unit's month up to its availability, None when the unit is not measured in it."""
+    terms = register.terms(month)
+    rules = counting_rules(terms.measurement, level.measurement)
+    window = measurement_period.exact(unit.in_service, month, terms.measurement, rules, level_id)
+    if window.value is None:
+        return None
+    span = month_span(month, terms.measurement.zone)
+    history = register.history(unit, level_id, month)
+    counted = minutes.exact(history.outages, history.disregarded, history.excluded.spans, span, rules, level_id)
+    silent = length(clipped(history.unknown, *span))
+    unknown = exact_minutes(silent) if rules.minute_rule == "exact_seconds" else whole_minutes(silent)
+    value = availability.exact(window.value, counted.value.counted, counted.value.excluded, level, level_id)
+    steps = (
+        *_amended(register, month),
+        *window.steps,
+        *own_rules_step(rules, level_id),
+        *history.steps(*_concerned(history, span)),
+        *_rolled(register, month, level_id, level, unit, span, terms),
+        *counted.steps,
+        *value.steps,
+    )
+    return Measured(unit, history, window.value, counted.value, unknown, value.value, steps)
+
+
+def _concerned(history: UnitHistory, month: Span) -> Span:
+    """Return the time whose steps a line shows: the month and the whole of each outage that reaches into it."""
+    spans = [o.span for o in (*history.outages, *history.disregarded) if o.start < month[1] and month[0] < o.end]
+    return min([month[0], *(s[0] for s in spans)]), max([month[1], *(s[1] for s in spans)])
+
+
+def _rolled(
+    register: Register, month: Month, level_id: str, level: ServiceLevel, unit: Unit, span: Span, terms: Deal
+) -> tuple[Step, ...]:
+    """Return the steps of the nodes of a rack or cluster in one month."""
+    children = register.children(unit, level, month)
+    own = clipped(register.own_downtime(unit, month), *span)
+    if not children and not (level.level == "cluster" and own):
+        return ()
+    within = clipped(unit.in_service, *span)
+    return roll_up.exact(children, level, own, within, unit.id, level_id).steps
+
+
+def _amended(register: Register, month: Month) -> tuple[Step, ...]:
+    """Return the step that names the amendments in force, and those that wait for the next month."""
+    if not register.deal.amendments:
+        return ()
+    rule = "an amendment applies from the first period that starts on or after its date"
+    dates = tuple(amendment.effective_from for amendment in register.deal.amendments)
+    return (Step(AMENDED_PARAGRAPH, rule, register.amendments(month), {"period": month, "dates": dates}, "amendments"),)
+
+
+def _credited(
+    register: Register,
+    month: Month,
+    level_id: str,
+    one: Measured,
+    value: Fraction | None,
+    steps: tuple[Step, ...],
+    fees: Fees,
+) -> Line:
+    """Return one line with its credit, steps 10 to 13."""
+    terms = register.terms(month)
+    level = terms.service_levels[level_id]
+    span = month_span(month, terms.measurement.zone)
+    promised = availability.promised(value, level, level_id)
+    share = bands.exact(value, level.credit, level_id)
+    excused = one.history.excluded.by_head.get("force_majeure", ())
+    relief = terms.exclusions.force_majeure
+    base = credit_base.exact(one.unit, span, excused, fees.base, terms.credits, relief)
+    unit_fee = credit_base.accrued_fee(one.unit, span, excused, relief)
+    capped = caps.of_unit(Fraction(share.value) * base.value, unit_fee, terms.credits.caps)
+    credit = rounding.exact(capped.value, register.currency, terms.credits.rounding)
+    tail = (*base.steps, *capped.steps, *credit.steps) if share.value else base.steps
+    return Line(
+        period=month,
+        service_level=level_id,
+        service=one.unit.service,
+        unit=one.unit.id,
+        window_minutes=one.window,
+        down_minutes=one.minutes.down,
+        excluded_minutes=one.minutes.excluded,
+        disregarded_minutes=one.minutes.disregarded,
+        counted_minutes=one.minutes.counted,
+        unknown_minutes=one.unknown,
+        availability=value,
+        target_met=promised.value,
+        credit_fraction=share.value,
+        base=base.value,
+        credit=credit.value,
+        payable=credit.value,
+        steps=(*one.steps, *steps, *promised.steps, *share.steps, *tail),
+    )
+
+
+def lines_by_service(lines: tuple[Line, ...]) -> Iterator[tuple[str, tuple[Line, ...]]]:
+    """Yield the lines of each service, in the order of their first line."""
+    for service in dict.fromkeys(line.service for line in lines):
+        yield service, tuple(line for line in lines if line.service == service)

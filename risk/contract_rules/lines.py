@@ -1,0 +1,119 @@
+"""What a statement says: lines, the settlement of each service, rights, totals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal
+
+from risk.contract_rules.intervals import Minutes
+from risk.core.computed import Step
+from schemas.money import Money
+from schemas.periods import Month
+
+Loss = Literal["other_level", "late_claim", "month_cap", "year_cap"]
+"""Why a credit is not owed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One unit of one service level in one period."""
+
+    period: Month
+    service_level: str
+    service: str
+    unit: str
+    window_minutes: Minutes
+    """Minutes of the period. [min]"""
+    down_minutes: Minutes
+    """Downtime, excluded and disregarded minutes included. [min]"""
+    excluded_minutes: Minutes
+    """[min]"""
+    disregarded_minutes: Minutes
+    """Outages too short to count, and parts of minutes. [min]"""
+    counted_minutes: Minutes
+    """[min]"""
+    unknown_minutes: Minutes
+    """Minutes without a reading; they are not downtime. [min]"""
+    availability: Fraction | None
+    """Exact; None when the unit was in service for no minute. [1]"""
+    target_met: bool
+    credit_fraction: Decimal
+    """[1]"""
+    base: Fraction
+    """Fee that the share is taken of, not rounded. [currency]"""
+    credit: Money
+    """Share of the base, at most the cap of the unit, rounded."""
+    payable: Money
+    """What is owed of it after the choice between levels, claims and the caps of month and year."""
+    lost: Mapping[Loss, Money] = field(default_factory=dict)
+    """The rest of the credit, by reason."""
+    claim_by: datetime | None = None
+    """A claim from this moment on is late; None where none is needed or the time has not begun to run."""
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """Credits of one service in one period, from line credits to what is owed."""
+
+    period: Month
+    service: str
+    fee: Fraction
+    """Fee of the service accrued in the period, not rounded. [currency]"""
+    planned_year_fee: Fraction
+    """Fee planned for the contract year, as if every unit were in service throughout. [currency]"""
+    contract_year: int
+    """Contract year of the period, from 1. [1]"""
+    given_before: Money
+    """Credits owed in earlier periods of the contract year."""
+    credit: Money
+    """Sum of the line credits."""
+    payable: Money
+    lost: Mapping[Loss, Money]
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """A right to leave that arose."""
+
+    kind: Literal["chronic_failure", "prolonged_force_majeure"]
+    form: Literal["bad_months", "single_outage", "consecutive_days", "days_in_180"]
+    term: str
+    """Path of the limb or term met."""
+    service_level: str | None
+    unit: str
+    period: Month
+    """Period in which, or at the end of which, the right arose."""
+    periods: tuple[Month, ...]
+    """Periods relied on, for bad months."""
+    arises: datetime
+    exercise_from: datetime
+    """After the time for a cure; the right falls away if the failure is cured before, which no record says."""
+    exercise_by: datetime | None
+    """The right has lapsed at this moment; None while the outage behind it goes on."""
+    scope: Literal["tranche", "order", "unit"]
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Credits and rights of the periods asked for."""
+
+    currency: str
+    lines: tuple[Line, ...]
+    """By period, then in the order of the service levels and of the units on record."""
+    settlements: tuple[Settlement, ...]
+    rights: tuple[Right, ...]
+    total: Money
+    """Credits owed for all periods."""
+    lost: Mapping[Loss, Money]
+    """Credits of the lines that are not owed, by reason."""
+    checks: tuple[Step, ...]
+    """Checks that move no money."""
+    notes: tuple[str, ...]
+    """What was read and left out, and what a reader must know."""

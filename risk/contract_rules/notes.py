@@ -1,0 +1,170 @@
+"""What a statement read and left out, and what its reader must know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from risk.contract_rules import planned_work
+from risk.contract_rules.intervals import Spans, clipped
+from risk.contract_rules.measurement_period import month_span
+from risk.contract_rules.register import Register
+from risk.core.computed import Step
+from schemas.money import Money, as_decimal, minor_unit_places
+from schemas.service_levels import ServiceLevel
+
+
+def notes(register: Register) -> tuple[str, ...]:
+    """Return sentences to be printed with a statement."""
+    return tuple(
+        dict.fromkeys(
+            (
+                *_periods(register),
+                *_incidents(register),
+                *_windows(register),
+                *_units(register),
+                *_not_dated(register),
+            )
+        )
+    )
+
+
+def checks(register: Register) -> tuple[Step, ...]:
+    """Return steps of the checks that move no money."""
+    month = register.periods[-1]
+    terms = register.terms(month)
+    limit = terms.exclusions.scheduled.max_concurrent_fraction
+    if limit is None or not any(window.kind == "scheduled" for window in register.records.windows):
+        return ()
+    start = month_span(register.periods[0], terms.measurement.zone)[0]
+    end = month_span(month, terms.measurement.zone)[1]
+    levels = {level_id: level for level_id, level in terms.service_levels.items() if level.level == "node"}
+    clusters: dict[str, list[tuple[Spans, Spans]]] = {}
+    for level_id, level in levels.items():
+        for unit in register.units_of(level):
+            above = register.tree.names(unit.id)
+            where = next(
+                (n for n in sorted(above) if n in register.tree.units and register.tree.units[n].level == "cluster"),
+                unit.service,
+            )
+            work = register.history(unit, level_id, month).excluded.by_head.get("scheduled", ())
+            clusters.setdefault(where, []).append((clipped(unit.in_service, start, end), clipped(work, start, end)))
+    return tuple(step for where, nodes in clusters.items() for step in planned_work.exact(nodes, limit, where).steps)
+
+
+def _periods(register: Register) -> Iterator[str]:
+    for month in register.periods:
+        end = month_span(month, register.terms(month).measurement.zone)[1]
+        if register.as_of is not None and register.as_of < end:
+            yield f"{month} is not over: its figures are what was known at {register.as_of:%Y-%m-%d %H:%M} UTC."
+
+
+def _incidents(register: Register) -> Iterator[str]:
+    units = register.tree.units
+    unnamed = sorted({i.unit_id for i in register.records.incidents if i.unit_id not in units})
+    if unnamed:
+        yield f"Incidents of {_some(unnamed)} are left out: no such unit is on record."
+    terms = register.terms(register.periods[-1])
+    rolled = {
+        node.id
+        for level in terms.service_levels.values()
+        if level.nodes_needed_share is not None or level.k is not None
+        for unit in register.units_of(level)
+        for node in register.tree.nodes_within(unit.id)
+    }
+    measured = {unit.id for level in terms.service_levels.values() for unit in register.units_of(level)}
+    idle = sorted({i.unit_id for i in register.records.incidents if i.unit_id in units} - measured - rolled)
+    if idle:
+        yield (
+            f"Incidents of {_some(idle)} count for no line: no service level measures that unit. What they brought "
+            "about elsewhere counts where it is on record."
+        )
+    degraded = [i.id for i in register.records.incidents if i.state == "degraded"]
+    if degraded:
+        yield (f"Incidents {_some(degraded)} show a unit that was slow, not down: under these terms a slow unit is up.")
+    open_ones = [i.id for i in register.records.incidents if i.ended_at is None and i.readmitted_at is None]
+    if open_ones:
+        until = f"{register.open_until:%Y-%m-%d %H:%M} UTC"
+        yield f"Incidents {_some(open_ones)} have no end on record and count up to {until}."
+
+
+def _windows(register: Register) -> Iterator[str]:
+    windows = register.records.windows
+    if not windows:
+        return
+    yield (
+        "Windows on record are taken as proved and their times as true; whoever bears the burden of proof "
+        f"(exclusions.burden: {register.deal.exclusions.burden}) answers for them."
+    )
+    missing = sorted({w.notice_id for w in windows if w.notice_id and w.notice_id not in register.notices})
+    if missing:
+        yield f"Notices {_some(missing)} that windows name are not on record."
+    unnamed = sorted({u for w in windows for u in w.unit_ids if u not in register.tree.units})
+    if unnamed:
+        yield f"Windows name {_some(unnamed)}, which is on record as no unit."
+    scheduled = register.deal.exclusions.scheduled
+    if scheduled.windows and any(window.kind == "scheduled" for window in windows):
+        yield f"Whether planned work lay inside the agreed times ({scheduled.windows}) was not checked: they are words."
+    for step in checks(register):
+        if not step.result:
+            share = as_decimal(step.inputs["greatest_share"])  # type: ignore[arg-type]
+            yield (
+                f"Planned work took {share * 100:.1f}% of the slots of {step.inputs['where']} at once, more than "
+                "exclusions.scheduled.max_concurrent_fraction; the contract names no amount for that."
+            )
+
+
+def _units(register: Register) -> Iterator[str]:
+    terms = register.terms(register.periods[-1])
+    for level_id, level in terms.service_levels.items():
+        units = register.units_of(level)
+        if not units:
+            yield f"Service level {level_id!r} has no line: no unit of level {level.level!r} is on record for it."
+        bare = [unit.id for unit in units if _is_rolled(level) and not register.tree.nodes_within(unit.id)]
+        if bare:
+            yield f"Service level {level_id!r}: no nodes of {_some(bare)} are on record; only its own incidents count."
+    for service, first in register.first_months.items():
+        if not any(u.starts_known for u in register.tree.units.values() if u.service == service):
+            yield (
+                f"Contract years of {service!r} are counted from {first}: no unit on record says when its service "
+                "started."
+            )
+    yield from _fees(register)
+
+
+def _fees(register: Register) -> Iterator[str]:
+    """Yield a sentence where the units on record do not add up to the price of their service."""
+    commercial = register.deal.commercial
+    for service in register.first_months:
+        charge = commercial.charges.get(service) if commercial else None
+        if charge is None or charge.price.per != "lump_month":
+            continue
+        sums: dict[str, object] = {}
+        for unit in register.tree.units.values():
+            if unit.service == service:
+                sums[unit.level] = sums.get(unit.level, 0) + unit.spells[-1].monthly_fee  # type: ignore[operator]
+        if charge.price.amount not in sums.values():
+            currency = register.currency
+            found = ", ".join(f"{level} {amount}" for level, amount in sums.items())
+            price = Money(round(charge.price.amount, minor_unit_places(currency)), currency)
+            yield (
+                f"Units of {service!r} on record add up to another monthly fee ({found}) than its price ({price}); the "
+                "caps of month and year follow the units."
+            )
+
+
+def _not_dated(register: Register) -> Iterator[str]:
+    process = register.deal.credits.process
+    yield (
+        f"The day on which a credit statement is due ({process.statement_business_days} business days after the month) "
+        "is not worked out: the terms hold no list of public holidays."
+    )
+
+
+def _is_rolled(level: ServiceLevel) -> bool:
+    return level.nodes_needed_share is not None or level.k is not None
+
+
+def _some(names: list[str]) -> str:
+    """Return up to five names and how many more there are."""
+    shown = ", ".join(names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

@@ -1,0 +1,75 @@
+"""The pipeline: records and terms to lines, credits and rights, in the order of the package's docstring."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from fractions import Fraction
+
+from risk.contract_rules.level_lines import fees_of_service, level_lines, lines_by_service
+from risk.contract_rules.lines import Line, Right, Settlement, Statement
+from risk.contract_rules.notes import checks, notes
+from risk.contract_rules.records import Records
+from risk.contract_rules.register import Register
+from risk.contract_rules.rights import rights
+from risk.contract_rules.settlement import settled, sum_of_losses
+from schemas.deal import Deal
+from schemas.money import Money, total, zero
+from schemas.periods import Month
+
+__all__ = ["Line", "Records", "Right", "Settlement", "Statement", "statement"]
+
+
+def statement(deal: Deal, records: Records, periods: Sequence[Month], as_of: datetime | None = None) -> Statement:
+    """Return the credits and rights of `periods`, with the steps that lead to each.
+
+    Parameters
+    ----------
+    deal : the terms; each month is computed on those of the first day of the month.
+    records : incidents, windows, notices and units. Records of earlier months belong to them too: the cap of the
+        contract year, the allowance of a quarter and the months of a right look back.
+    periods : months to state, in any order.
+    as_of : when the statement is made: nothing after it is known, and an outage without an end runs up to it. Left out,
+        everything on record is known and such an outage runs up to the end of the last period.
+
+    Raises
+    ------
+    DealError
+        When records contradict each other or the deal.
+    MissingTermError
+        When a term that the records call for is not in the deal.
+    NotComputedError
+        When the outcome turns on a term that this version cannot compute.
+    """
+    register = Register(deal, records, periods, as_of)
+    currency = register.currency
+    lines: list[Line] = []
+    settlements: list[Settlement] = []
+    given: dict[tuple[str, int], Money] = {}
+    availabilities: dict[tuple[str, str], list[tuple[Month, Fraction | None]]] = {}
+    for month in register.months:
+        fees = {service: fees_of_service(register, service, month) for service in register.first_months}
+        drafts = level_lines(register, month, fees)
+        for line in drafts:
+            availabilities.setdefault((line.service_level, line.unit), []).append((month, line.availability))
+        for service, of_service in lines_by_service(drafts):
+            year, _ = register.contract_year(service, month)
+            before = given.get((service, year), zero(currency))
+            done, settlement = settled(register, service, month, of_service, fees[service], before)
+            given[service, year] = before + settlement.payable
+            if month in register.periods:
+                lines += done
+                settlements.append(settlement)
+    levels = dict.fromkeys(name for month in register.months for name in register.terms(month).service_levels)
+    place = {name: i for i, name in enumerate((*levels, *register.tree.units))}
+    lines.sort(key=lambda line: (line.period, place[line.service_level], place[line.unit]))
+    return Statement(
+        currency=currency,
+        lines=tuple(lines),
+        settlements=tuple(settlements),
+        rights=rights(register, availabilities),
+        total=total((settlement.payable for settlement in settlements), currency),
+        lost=sum_of_losses(tuple(lines), currency),
+        checks=checks(register),
+        notes=notes(register),
+    )

@@ -1,0 +1,32 @@
+"""Which month gets the minutes of an outage over a month end."""
+
+from __future__ import annotations
+
+from risk.contract_rules.counting_rules import CountingRules
+from risk.contract_rules.flaps import Outage
+from risk.contract_rules.intervals import Span, Spans, clipped
+from risk.core.computed import Computed, Step
+
+PARAGRAPH = "measurement-period.straddle"
+
+_RULES = {
+    "split": "an outage over the end of a month is divided at midnight; each part counts in its own month",
+    "start_month": "an outage over the end of a month counts as a whole in the month in which it starts",
+    "end_month": "an outage over the end of a month counts as a whole in the month in which it ends",
+}
+
+
+def exact(outage: Outage, month: Span, rules: CountingRules) -> Computed[Spans]:
+    """Return the downtime of one outage that belongs to `month`; a step only where the outage crosses its edge."""
+    start, end = month
+    if start <= outage.start and outage.end <= end:
+        return Computed(outage.pieces, ())
+    if outage.end <= start or outage.start >= end:
+        return Computed((), ())
+    if rules.straddle == "split":
+        pieces = clipped(outage.pieces, start, end)
+    else:
+        belongs = start <= outage.start < end if rules.straddle == "start_month" else start < outage.end <= end
+        pieces = outage.pieces if belongs else ()
+    inputs = {"outage": outage.span, "month": month}
+    return Computed(pieces, (Step(PARAGRAPH, _RULES[rules.straddle], pieces, inputs, "measurement.straddle"),))

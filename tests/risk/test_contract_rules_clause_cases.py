@@ -1,0 +1,540 @@
+"""Worked cases on how clauses interact: facts in, minutes, fractions and money out, each worked by hand.
+
+Parties and incidents are invented. Timestamps are UTC and half-open.
+"""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from risk.contract_rules import delay_damages, long_stop, prepayment
+from risk.contract_rules.statement import Line, Records, Statement, statement
+from schemas.commercial import Prepayment
+from schemas.deal import Deal
+from schemas.delivery import DelayDamages, LongStop
+from schemas.incidents import Incident, Notice, UnitService, Window
+from schemas.money import Money
+from schemas.periods import Month
+
+STANDARD = ((".995", ".10"), (".99", ".25"), (".95", ".50"))
+
+
+def usd(amount: str) -> Money:
+    return Money(Decimal(amount), "USD")
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def months(*names: str) -> list[Month]:
+    return [Month.parse(name) for name in names]
+
+
+def bands(*rows: tuple[str, str]) -> dict[str, Any]:
+    return {"shape": "bands", "bands": [{"below": below, "credit_fraction": share} for below, share in rows]}
+
+
+def node_level(*rows: tuple[str, str], **more: Any) -> dict[str, Any]:
+    rows = rows or STANDARD
+    return {"level": "node", "target": rows[0][0], "credit": bands(*rows), **more}
+
+
+def cluster_level(*rows: tuple[str, str], **more: Any) -> dict[str, Any]:
+    rows = rows or STANDARD
+    return {
+        "level": "cluster",
+        "target": rows[0][0],
+        "nodes_needed_share": ".95",
+        "credit": bands(*rows),
+        **more,
+    }
+
+
+def deal(levels: dict[str, Any], **sections: Any) -> Deal:
+    commercial = {"currency": "USD", "charges": {}, "term": {"months": 36}}
+    return Deal.model_validate({"schema_version": 1, "service_levels": levels, "commercial": commercial, **sections})
+
+
+def unit(name: str, fee: str, level: str = "node", since: str | None = None, **more: Any) -> UnitService:
+    start = at(since) if since else None
+    return UnitService(
+        unit_id=name, level=level, service="compute", monthly_fee=Decimal(fee), in_service_from=start, **more
+    )
+
+
+def down(unit_id: str, start: str, end: str, level: str = "node", **more: Any) -> Incident:
+    return Incident(
+        id=f"{unit_id} {start}", level=level, unit_id=unit_id, started_at=at(start), ended_at=at(end), **more
+    )
+
+
+def minutes(line: Line) -> tuple[object, ...]:
+    return line.window_minutes, line.down_minutes, line.excluded_minutes, line.counted_minutes
+
+
+# C01: ten of 100 nodes down nine hours
+
+
+def ten_of_100_nodes(between_levels: str) -> Statement:
+    levels = {
+        "nodes": node_level((".99", ".10"), (".97", ".25"), (".95", ".50")),
+        "cluster": cluster_level((".995", ".05"), (".99", ".10"), (".98", ".20")),
+    }
+    nodes = [unit(f"node-{i:03}", "20000", parent_id="cluster-1") for i in range(1, 101)]
+    records = Records(
+        incidents=[down(f"node-{i:03}", "2026-11-05T09:00", "2026-11-05T18:00") for i in range(1, 11)],
+        units=[*nodes, unit("cluster-1", "2000000", "cluster")],
+    )
+    return statement(deal(levels, credits={"between_levels": between_levels}), records, months("2026-11"))
+
+
+def test_the_level_that_pays_most_pays_alone():
+    result = ten_of_100_nodes("highest_level")
+    node, cluster = result.lines[0], result.lines[-1]
+    assert (node.unit, cluster.unit, len(result.lines)) == ("node-001", "cluster-1", 101)
+    for line in (node, cluster):
+        assert minutes(line) == (43_200, 540, 0, 540)
+        assert line.availability == Fraction(79, 80)
+        assert line.credit_fraction == Decimal("0.10")
+    assert (node.credit, cluster.credit) == (usd("2000.00"), usd("200000.00"))
+    assert sum(line.credit.amount for line in result.lines[:-1]) == Decimal("20000.00")
+    assert result.total == usd("200000.00")
+    assert result.lost == {"other_level": usd("20000.00")}
+
+
+def test_all_levels_pay_where_the_contract_adds_them():
+    assert ten_of_100_nodes("cumulative").total == usd("220000.00")
+
+
+# C02: eight nodes in the worst band, and the cap of the month
+
+
+def test_the_cap_of_the_month_bites_and_says_what_is_lost():
+    records = Records(
+        incidents=[down(f"node-{i:03}", "2026-11-10T00:00", "2026-11-11T12:40") for i in range(1, 9)],
+        units=[unit(f"node-{i:03}", "20000") for i in range(1, 65)],
+    )
+    result = statement(
+        deal({"nodes": node_level()}, credits={"caps": {"month": "0.05"}}), records, months("2026-11")
+    )
+    for line in result.lines[:8]:
+        assert minutes(line) == (43_200, 2_200, 0, 2_200)
+        assert line.availability == Fraction(205, 216)
+        assert (line.credit, line.payable) == (usd("10000.00"), usd("8000.00"))
+    assert result.settlements[0].credit == usd("80000.00")
+    assert result.settlements[0].fee == 1_280_000
+    assert result.total == usd("64000.00")
+    assert result.lost == {"month_cap": usd("16000.00")}
+    assert statement(deal({"nodes": node_level()}), records, months("2026-11")).total == usd("80000.00")
+
+
+# C04: twelve hours of notified maintenance against a cap of eight
+
+
+def maintenance_over_its_cap(cap: str | None) -> Line:
+    windows = [
+        Window(
+            id=f"m{day}",
+            kind="scheduled",
+            starts_at=at(f"2026-09-{day}T02:00"),
+            ends_at=at(f"2026-09-{day}T06:00"),
+            unit_ids=("node-001",),
+            notice_id="n1",
+        )
+        for day in ("09", "16", "23")
+    ]
+    planned = [
+        down("node-001", f"2026-09-{day}T02:00", f"2026-09-{day}T06:00", state="planned") for day in ("09", "16", "23")
+    ]
+    records = Records(
+        incidents=[*planned, down("node-001", "2026-09-27T10:00", "2026-09-27T11:40")],
+        windows=windows,
+        notices=[Notice(id="n1", kind="maintenance", sent_at=at("2026-09-01T00:00"), unit_ids=("node-001",))],
+        units=[unit("node-001", "20000")],
+    )
+    exclusions = {"scheduled": {"notice_days": 5, "cap_unit_month_hours": cap}}
+    (line,) = statement(deal({"nodes": node_level()}, exclusions=exclusions), records, months("2026-09")).lines
+    return line
+
+
+def test_maintenance_beyond_its_hours_counts_in_order_of_time():
+    line = maintenance_over_its_cap("8")
+    assert minutes(line) == (43_200, 820, 480, 340)
+    assert line.availability == Fraction(2143, 2160)
+    assert line.credit == usd("2000.00")
+    (cap,) = [step for step in line.steps if step.paragraph == "scheduled-maintenance.cap"]
+    assert (cap.inputs["asked"], cap.inputs["allowed"], cap.result) == (720, 480, 480)
+    assert cap.term == "exclusions.scheduled.cap_unit_month_hours"
+
+
+def test_maintenance_without_a_cap_is_excluded_in_full():
+    line = maintenance_over_its_cap(None)
+    assert line.counted_minutes == 100
+    assert line.availability == 1 - Fraction(100, 43_200)
+    assert line.credit == usd("0.00")
+
+
+# C05: eight hours across midnight at month end
+
+
+def across_the_month_end(straddle: str) -> Statement:
+    level = node_level((".9945", ".10"), (".99", ".25"))
+    records = Records(
+        incidents=[down("node-001", "2026-11-30T20:00", "2026-12-01T04:00")], units=[unit("node-001", "20000")]
+    )
+    return statement(deal({"nodes": level}, measurement={"straddle": straddle}), records, months("2026-11", "2026-12"))
+
+
+def test_an_outage_over_a_month_end_is_divided_at_midnight():
+    november, december = across_the_month_end("split").lines
+    assert minutes(november) == (43_200, 240, 0, 240)
+    assert minutes(december) == (44_640, 240, 0, 240)
+    assert (november.availability, december.availability) == (Fraction(179, 180), Fraction(185, 186))
+    assert (november.credit, december.credit) == (usd("2000.00"), usd("0.00"))
+
+
+def test_an_outage_can_count_as_a_whole_in_the_month_of_its_start_or_of_its_end():
+    november, december = across_the_month_end("start_month").lines
+    assert (november.counted_minutes, december.counted_minutes) == (480, 0)
+    assert (november.availability, november.credit) == (Fraction(89, 90), usd("5000.00"))
+    november, december = across_the_month_end("end_month").lines
+    assert (november.counted_minutes, december.counted_minutes) == (0, 480)
+
+
+# C06: a spare takes the slot in mid-outage (the credit for late replacement is not part of the terms)
+
+
+def test_a_slot_is_down_until_the_spare_in_it_is_readmitted():
+    incident = down("slot-17", "2026-11-02T00:00", "2026-11-02T03:00", readmitted_at=at("2026-11-02T04:00"))
+    records = Records(incidents=[incident], units=[unit("slot-17", "20000")])
+    terms = {"nodes": node_level()}
+    (line,) = statement(deal(terms), records, months("2026-11")).lines
+    assert minutes(line) == (43_200, 240, 0, 240)
+    assert (line.availability, line.credit) == (Fraction(179, 180), usd("2000.00"))
+    (line,) = statement(deal(terms, measurement={"ends_at": "first_good"}), records, months("2026-11")).lines
+    assert (line.counted_minutes, line.credit) == (180, usd("0.00"))
+
+
+# C08: three of 18 trays overlap for two hours
+
+
+def three_of_18_trays(k: int) -> Line:
+    level = {
+        "level": "rack",
+        "target": ".999",
+        "k": k,
+        "n": 18,
+        "credit": bands((".999", ".10"), (".99", ".25"), (".95", ".50")),
+    }
+    records = Records(
+        incidents=[
+            down("tray-01", "2026-11-03T10:00", "2026-11-03T20:00"),
+            down("tray-02", "2026-11-03T12:00", "2026-11-03T18:00"),
+            down("tray-03", "2026-11-03T14:00", "2026-11-03T16:00"),
+        ],
+        units=[
+            unit("rack-1", "360000", "rack"),
+            *(unit(f"tray-{i:02}", "20000", parent_id="rack-1") for i in range(1, 19)),
+        ],
+    )
+    (line,) = statement(deal({"racks": level}), records, months("2026-11")).lines
+    return line
+
+
+def test_a_rack_is_down_while_fewer_than_k_of_its_trays_are_up():
+    line = three_of_18_trays(16)
+    assert minutes(line) == (43_200, 120, 0, 120)
+    assert (line.availability, line.credit) == (Fraction(359, 360), usd("36000.00"))
+
+
+@pytest.mark.parametrize(("k", "counted", "credit"), [(18, 600, "90000.00"), (15, 0, "0.00")])
+def test_the_number_of_trays_that_must_be_up_decides(k, counted, credit):
+    line = three_of_18_trays(k)
+    assert (line.counted_minutes, line.credit) == (counted, usd(credit))
+
+
+# C09: a claim one minute into day 31
+
+
+def claimed_at(received: str | None, window_from: str = "period_end", **process: Any) -> Statement:
+    notices = []
+    if received:
+        moment = at(received)
+        notices.append(
+            Notice(
+                id="claim",
+                kind="claim",
+                sent_at=moment,
+                received_at=moment,
+                covers_from=at("2026-09-01T00:00"),
+                covers_to=at("2026-10-01T00:00"),
+            )
+        )
+    records = Records(
+        incidents=[down("node-001", "2026-09-20T00:00", "2026-09-20T05:00")],
+        notices=notices,
+        units=[unit("node-001", "20000")],
+    )
+    terms = {"mode": "claimed", "window_days": 30, "window_from": window_from, "late": "forfeit", **process}
+    return statement(deal({"nodes": node_level()}, credits={"process": terms}), records, months("2026-09"))
+
+
+def test_a_claim_after_the_last_day_is_lost():
+    result = claimed_at("2026-10-31T00:01")
+    (line,) = result.lines
+    assert line.credit == usd("2000.00")
+    assert line.claim_by == at("2026-10-31T00:00")
+    assert result.total == usd("0.00")
+    assert result.lost == {"late_claim": usd("2000.00")}
+    assert claimed_at("2026-10-31T00:00").total == usd("0.00")
+
+
+def test_a_claim_on_the_last_day_is_in_time():
+    assert claimed_at("2026-10-30T23:59").total == usd("2000.00")
+
+
+def test_other_ways_to_claim_the_same_credit():
+    assert claimed_at("2026-10-31T00:01", mode="automatic").total == usd("2000.00")
+    assert claimed_at("2026-10-31T00:01", late="none").total == usd("2000.00")
+    result = claimed_at("2026-10-21T00:00", "incident_end")
+    assert (result.lines[0].claim_by, result.total) == (at("2026-10-21T00:00"), usd("0.00"))
+    result = claimed_at("2026-10-31T00:01", "statement")
+    assert (result.lines[0].claim_by, result.total) == (None, usd("2000.00"))  # no statement yet: no time runs
+
+
+# C10: chronic failure in the sixth month
+
+
+SIX_MONTHS = {1: 700, 2: 900, 3: 880, 4: 870, 5: 100, 6: 950}
+
+
+def six_months(limb: dict[str, Any], **chronic: Any) -> Statement:
+    incidents = [
+        down(
+            "cluster-1",
+            f"2026-{month:02}-06T00:00",
+            f"2026-{month:02}-06T{length // 60:02}:{length % 60:02}",
+            "cluster",
+        )
+        for month, length in SIX_MONTHS.items()
+    ]
+    level = cluster_level((".995", ".10"), (".99", ".25"), (".95", ".50"))
+    terms = {"chronic_failure": {"limbs": [{"service_level": "cluster", **limb}], **chronic}}
+    records = Records(incidents=incidents, units=[unit("cluster-1", "1000000", "cluster", "2026-01-01T00:00")])
+    return statement(
+        deal({"cluster": level}, cancellation=terms), records, months(*(f"2026-{m:02}" for m in SIX_MONTHS))
+    )
+
+
+def test_the_third_bad_month_of_six_gives_the_right_to_leave():
+    result = six_months({"form": "bad_months", "below": "0.98", "k": 3, "m": 6})
+    expected = ["2197/2232", "219/224", "547/558", "1411/1440", "2227/2232", "845/864"]
+    assert [line.availability for line in result.lines] == [Fraction(text) for text in expected]
+    assert [line.credit.amount for line in result.lines] == [250_000] * 4 + [0, 250_000]
+    assert result.total == usd("1250000.00")
+    (right,) = result.rights
+    assert right.periods == tuple(months("2026-02", "2026-04", "2026-06"))
+    assert right.arises == right.exercise_from == at("2026-07-01T00:00")
+    assert right.exercise_by == at("2026-08-30T00:00")  # day 60 is 29 August
+    assert right.term == "cancellation.chronic_failure.limbs[0]"
+
+
+def test_other_limbs_are_met_earlier():
+    first = six_months({"form": "bad_months", "below": "0.98", "k": 2, "m": 3}).rights[0]
+    assert first.periods == tuple(months("2026-02", "2026-04"))
+    first = six_months({"form": "bad_months", "below": "0.995", "k": 3, "m": 6}).rights[0]
+    assert first.periods == tuple(months("2026-01", "2026-02", "2026-03"))
+
+
+# C11: a target raised by an amendment on 16 July
+
+
+def test_an_amendment_applies_from_the_first_month_that_starts_on_or_after_it():
+    rows = [{"below": below, "credit_fraction": share} for below, share in STANDARD]
+    amendment = {
+        "effective_from": "2026-07-16",
+        "set": {"service_levels.nodes.target": "0.995", "service_levels.nodes.credit.bands": rows},
+    }
+    terms = deal({"nodes": node_level((".99", ".10"), (".95", ".25"))}, amendments=[amendment])
+    records = Records(
+        incidents=[
+            down("node-001", "2026-07-20T00:00", "2026-07-20T05:00"),
+            down("node-001", "2026-08-20T00:00", "2026-08-20T05:00"),
+        ],
+        units=[unit("node-001", "20000")],
+    )
+    july, august = statement(terms, records, months("2026-07", "2026-08")).lines
+    assert july.availability == august.availability == Fraction(739, 744)
+    assert (july.credit, august.credit) == (usd("0.00"), usd("2000.00"))
+    (step,) = [s for s in july.steps if s.paragraph == "measurement-period.amended"]
+    assert step.result == ()
+
+
+# C12: service ready on 11 November
+
+
+def test_a_part_of_a_month_is_a_period_of_its_own_with_its_part_of_the_fee():
+    records = Records(
+        incidents=[down("node-001", "2026-11-15T00:00", "2026-11-15T05:00")],
+        units=[unit("node-001", "30000", since="2026-11-11T00:00")],
+    )
+    levels = {"nodes": node_level((".99", ".10"), (".95", ".25"))}
+    (line,) = statement(deal(levels), records, months("2026-11")).lines
+    assert minutes(line) == (28_800, 300, 0, 300)
+    assert (line.availability, line.base, line.credit) == (Fraction(95, 96), 20_000, usd("2000.00"))
+    result = statement(deal(levels, measurement={"first_partial": "none"}), records, months("2026-11", "2026-12"))
+    assert [line.period for line in result.lines] == months("2026-12")
+
+
+# C14: a fifth of the fee was prepaid
+
+
+@pytest.mark.parametrize(("included", "base", "credit"), [(True, 1_000_000, "100000.00"), (False, 800_000, "80000.00")])
+def test_prepaid_fees_are_in_the_base_or_the_credit_shrinks(included, base, credit):
+    records = Records(
+        incidents=[down("cluster-1", "2026-11-08T00:00", "2026-11-08T05:00", "cluster")],
+        units=[unit("cluster-1", "1000000", "cluster", prepaid_fraction=Decimal("0.2"))],
+    )
+    terms = deal({"cluster": cluster_level()}, credits={"includes_prepaid": included})
+    (line,) = statement(terms, records, months("2026-11")).lines
+    assert (line.availability, line.base, line.credit) == (Fraction(143, 144), base, usd(credit))
+
+
+# C15: the cap of the year is used up in June
+
+
+def capped_year(asked: list[Month], year_cap: str | None = "0.10") -> Statement:
+    lengths = {1: 500, 2: 500, 3: 500, 4: 500, 5: 300, 6: 500}
+    incidents = [
+        down("cluster-1", f"2026-{m:02}-10T00:00", f"2026-{m:02}-10T{n // 60:02}:{n % 60:02}", "cluster")
+        for m, n in lengths.items()
+    ]
+    records = Records(incidents=incidents, units=[unit("cluster-1", "1000000", "cluster", "2026-01-01T00:00")])
+    terms = deal({"cluster": cluster_level()}, credits={"caps": {"month": "0.25", "year": year_cap}})
+    return statement(terms, records, asked)
+
+
+def test_the_cap_of_the_contract_year_is_used_up_month_by_month():
+    result = capped_year(months(*(f"2026-{m:02}" for m in range(1, 7))))
+    assert [line.credit.amount for line in result.lines] == [250_000] * 4 + [100_000, 250_000]
+    assert [line.payable.amount for line in result.lines] == [250_000] * 4 + [100_000, 100_000]
+    assert [s.given_before.amount for s in result.settlements] == [0, 250_000, 500_000, 750_000, 1_000_000, 1_100_000]
+    assert result.settlements[-1].planned_year_fee == 12_000_000
+    assert (result.total, result.lost) == (usd("1200000.00"), {"year_cap": usd("150000.00")})
+
+
+def test_one_month_alone_knows_what_the_year_has_paid():
+    result = capped_year(months("2026-06"))
+    assert result.settlements[0].given_before == usd("1100000.00")
+    assert result.total == usd("100000.00")
+
+
+def test_without_a_cap_of_the_year_all_is_owed():
+    assert capped_year(months(*(f"2026-{m:02}" for m in range(1, 7))), None).total == usd("1350000.00")
+
+
+# C17: the customer withholds consent for three hours (the credit for late replacement is not part of the terms)
+
+
+@pytest.mark.parametrize(("heads", "counted", "credit"), [(("customer_hold",), 210, "0.00"), ((), 390, "2000.00")])
+def test_a_hold_by_the_customer_stops_the_clock(heads, counted, credit):
+    hold = Window(
+        id="h1",
+        kind="customer_hold",
+        starts_at=at("2026-11-18T08:00"),
+        ends_at=at("2026-11-18T11:00"),
+        unit_ids=("slot-09",),
+    )
+    incident = down("slot-09", "2026-11-18T08:00", "2026-11-18T14:30", cause_party="provider")
+    records = Records(incidents=[incident], windows=[hold], units=[unit("slot-09", "20000")])
+    terms = deal({"nodes": node_level()}, exclusions={"heads": heads})
+    (line,) = statement(terms, records, months("2026-11")).lines
+    assert minutes(line) == (43_200, 390, 390 - counted, counted)
+    assert line.credit == usd(credit)
+
+
+# C19: 56 days late (the cap of the case is a sum of fees; here it is a length of delay, not reached)
+
+
+def late_tranche(**changes: Any) -> Money:
+    terms = {
+        "grace": {"days": 14},
+        "steps": [{"until": {"days": 30}, "fee_fraction": "1"}, {"fee_fraction": "2"}],
+        "cap": {"days": 60},
+        **changes,
+    }
+    damages = delay_damages.exact(
+        date(2026, 9, 30),
+        date(2026, 11, 25),
+        usd("900000"),
+        DelayDamages.model_validate(terms),
+        "delivery.tranches.a.delay_damages",
+        daily_fee=usd("30000"),
+    )
+    return damages.value
+
+
+def test_damages_step_up_from_the_first_chargeable_day():
+    assert late_tranche() == usd("1620000.00")  # 30 x 1 + 12 x 2 = 54 daily fees
+    assert late_tranche(steps=[{"fee_fraction": "1"}]) == usd("1260000.00")  # 42
+    assert late_tranche(grace_kind="franchise") == usd("2460000.00")  # 30 x 1 + 26 x 2 = 82
+
+
+def test_the_long_stop_of_120_days_is_not_reached():
+    terms = LongStop.model_validate({"after": {"days": 120}})
+    path = "delivery.tranches.a.long_stop"
+    found = long_stop.exact(date(2026, 9, 30), date(2026, 11, 25), terms, "UTC", path, is_first_tranche=True)
+    assert found.value is None
+    assert found.steps[0].inputs["long_stop_date"] == date(2027, 1, 28)
+
+
+# C23: an emergency allowance of four hours a quarter
+
+
+def emergency_work(since: str) -> Statement:
+    spells = [("e1", "2026-01-22", "02:00", "05:00"), ("e2", "2026-02-12", "02:00", "07:00")]
+    records = Records(
+        incidents=[down("node-001", f"{day}T{a}", f"{day}T{b}", state="planned") for _, day, a, b in spells],
+        windows=[
+            Window(id=n, kind="emergency", starts_at=at(f"{day}T{a}"), ends_at=at(f"{day}T{b}"), notice_id=n)
+            for n, day, a, b in spells
+        ],
+        notices=[
+            Notice(id="e1", kind="emergency", sent_at=at("2026-01-21T22:00")),
+            Notice(id="e2", kind="emergency", sent_at=at("2026-02-11T22:00")),
+        ],
+        units=[unit("node-001", "20000", since=since)],
+    )
+    exclusions = {"emergency": {"min_notice_hours": "2", "cap_quarter_hours": "4"}}
+    return statement(
+        deal({"nodes": node_level()}, exclusions=exclusions), records, months("2026-01", "2026-02")
+    )
+
+
+def test_the_emergency_allowance_of_a_quarter_is_used_over_its_months():
+    result = emergency_work("2026-01-01T00:00")
+    january, february = result.lines
+    assert minutes(january) == (44_640, 180, 180, 0)
+    assert minutes(february) == (40_320, 300, 60, 240)
+    assert (january.availability, february.availability) == (1, Fraction(167, 168))
+    assert result.total == usd("2000.00")
+
+
+def test_quarters_are_counted_from_the_first_month_of_the_contract_year():
+    # ready in November: a new quarter starts in February, with four hours of its own
+    assert emergency_work("2025-11-01T00:00").lines[1].excluded_minutes == 240
+
+
+# C25: what is left of a prepayment at the end of month 28
+
+
+def test_a_prepayment_credited_from_month_25_on_leaves_its_balance_on_exit():
+    terms = Prepayment.model_validate({"fraction": "0.2", "credited_from_month": 25})
+    balance = prepayment.exact(usd("7200000"), 36, terms).value
+    assert balance[23] == usd("7200000")
+    assert balance[27] == usd("4800000.00")
+    assert balance[35] == usd("0.00")
