@@ -285,9 +285,17 @@ def _life_cover(model: Model, finances: Finances, base: Result) -> dict[str, Any
 
 def _equity_return(finances: Finances, base: Result) -> dict[str, Any]:
     flows = np.concatenate([[-finances.sources.equity], base.monthly["distribution"][0]])
-    flows[-1] += float(base.column["trapped"][0]) + float(base.monthly["reserve"][0, -1])
+    residual = 0.0
+    if finances.residual is None and "gpu_value_total" in base.monthly:
+        owed = float(finances.plan.closing[-1]) if finances.plan else 0.0
+        residual = max(0.0, float(base.monthly["gpu_value_total"][0, -1]) - owed)
+    flows[-1] += float(base.column["trapped"][0]) + float(base.monthly["reserve"][0, -1]) + residual
     rate, reason = annual_return(flows)
-    out: dict[str, Any] = {"base": rate, "distributions": float(base.monthly["distribution"][0].sum())}
+    out: dict[str, Any] = {
+        "base": rate,
+        "distributions": float(base.monthly["distribution"][0].sum()),
+        "value_left_to_equity_at_the_end": residual,
+    }
     if reason:
         out["base_reason"] = reason
     return out

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from risk.availability.structure import DOWN, RowDiagram
 
 HIGHEST_ORDER = 6
-"""Components in the largest cut sets that are looked for first."""
-MOST_SETS = 4000
-"""Cut sets of one row above which only smaller ones are looked for; a limit of the method."""
+"""Components in the largest cut sets that are looked for."""
+MOST_COMPARISONS = 1_000_000
+"""Comparisons of two cut sets above which larger ones are not looked for; a limit of the method."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,33 +71,37 @@ def minimal_cut_sets(
     A set comes to be down at the rate: sum over its blocks of (rate of that block x probability that the others are
     down), which is exact for independent blocks.
     """
-    for highest in range(HIGHEST_ORDER, 0, -1):
+    found = CutSets((), 0)
+    for highest in range(1, HIGHEST_ORDER + 1):
         of_row = _row_cut_sets(diagram, orders, highest)
         if of_row is None:
-            continue
+            break
         forms = _site_forms(of_row, diagram.shared, orders, least, highest)
-        if forms is not None:
-            sets = [_cut_set(diagram, form, orders, down, per_hour, rows) for form in forms]
-            sets.sort(key=lambda s: (-s.alike * s.per_hour, s.order, s.site_blocks, s.row_blocks))
-            return CutSets(tuple(sets), highest)
-    return CutSets((), 0)
+        if forms is None:
+            break
+        sets = [_cut_set(diagram, form, orders, down, per_hour, rows) for form in forms]
+        sets.sort(key=lambda s: (-s.alike * s.per_hour, s.order, s.site_blocks, s.row_blocks))
+        found = CutSets(tuple(sets), highest)
+    return found
 
 
 def _row_cut_sets(diagram: RowDiagram, orders: Sequence[int], highest: int) -> list[int] | None:
-    """Return the minimal cut sets of one row as bit masks of blocks; None when there are too many."""
+    """Return the minimal cut sets of one row as bit masks of blocks; None when that takes too long."""
     sets: list[list[int]] = [[] for _ in diagram.variable]
     sets[DOWN] = [0]
+    sizes = {0: 0}
+    compared = 0
     for node in range(2, len(diagram.variable)):
         without = sets[diagram.if_up[node]]
         bit = 1 << diagram.variable[node]
-        more = []
-        for smaller in sets[diagram.if_down[node]]:
-            grown = smaller | bit
-            if _order(grown, orders) <= highest and not any(kept & ~grown == 0 for kept in without):
-                more.append(grown)
-        sets[node] = without + more
-        if len(sets[node]) > MOST_SETS:
+        order = orders[diagram.variable[node]]
+        smaller = [mask for mask in sets[diagram.if_down[node]] if sizes[mask] + order <= highest]
+        compared += len(smaller) * len(without)
+        if compared > MOST_COMPARISONS:
             return None
+        more = [mask | bit for mask in smaller if not any(kept & ~(mask | bit) == 0 for kept in without)]
+        sizes.update((mask | bit, sizes[mask] + order) for mask in smaller)
+        sets[node] = without + more
     return sets[diagram.root]
 
 
@@ -117,7 +121,7 @@ Form = tuple[int, tuple[int, ...]]
 
 
 def _site_forms(of_row: list[int], shared: int, orders: Sequence[int], least: int, highest: int) -> list[Form] | None:
-    """Return the forms of the site's minimal cut sets; None when there are too many to try."""
+    """Return the forms of the site's minimal cut sets; None when that takes too long."""
     site_mask = (1 << shared) - 1
     whole = [mask for mask in of_row if mask & ~site_mask == 0]
     partial = [mask for mask in of_row if mask & ~site_mask]
@@ -129,13 +133,14 @@ def _site_forms(of_row: list[int], shared: int, orders: Sequence[int], least: in
         start, site, chosen, used = stack.pop()
         if len(chosen) == least:
             form = (site, tuple(sorted(chosen)))
-            if form not in seen and _is_minimal(form, partial, whole, site_mask):
+            tried += len(of_row) if least > 1 else 0
+            if form not in seen and (least == 1 or _is_minimal(form, partial, whole)):
                 seen.add(form)
                 forms.append(form)
             continue
         for i in range(start, len(partial)):
             tried += 1
-            if tried > 50 * MOST_SETS:
+            if tried > MOST_COMPARISONS:
                 return None
             own = partial[i] & ~site_mask
             grown = site | (partial[i] & site_mask)
@@ -145,7 +150,7 @@ def _site_forms(of_row: list[int], shared: int, orders: Sequence[int], least: in
     return forms
 
 
-def _is_minimal(form: Form, partial: list[int], whole: list[int], site_mask: int) -> bool:
+def _is_minimal(form: Form, partial: list[int], whole: list[int]) -> bool:
     """Return whether no part of `form` takes the site down by itself."""
     site, chosen = form
     if any(mask & ~site == 0 for mask in whole):

@@ -118,9 +118,7 @@ def test_the_cap_of_the_month_bites_and_says_what_is_lost():
         incidents=[down(f"node-{i:03}", "2026-11-10T00:00", "2026-11-11T12:40") for i in range(1, 9)],
         units=[unit(f"node-{i:03}", "20000") for i in range(1, 65)],
     )
-    result = statement(
-        deal({"nodes": node_level()}, credits={"caps": {"month": "0.05"}}), records, months("2026-11")
-    )
+    result = statement(deal({"nodes": node_level()}, credits={"caps": {"month": "0.05"}}), records, months("2026-11"))
     for line in result.lines[:8]:
         assert minutes(line) == (43_200, 2_200, 0, 2_200)
         assert line.availability == Fraction(205, 216)
@@ -510,9 +508,7 @@ def emergency_work(since: str) -> Statement:
         units=[unit("node-001", "20000", since=since)],
     )
     exclusions = {"emergency": {"min_notice_hours": "2", "cap_quarter_hours": "4"}}
-    return statement(
-        deal({"nodes": node_level()}, exclusions=exclusions), records, months("2026-01", "2026-02")
-    )
+    return statement(deal({"nodes": node_level()}, exclusions=exclusions), records, months("2026-01", "2026-02"))
 
 
 def test_the_emergency_allowance_of_a_quarter_is_used_over_its_months():

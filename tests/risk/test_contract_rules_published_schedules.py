@@ -48,7 +48,16 @@ TIMED = [
         "50000.00",
     ),
     # cooling failure at CyrusOne CHI1, 28 November 2025, 650 minutes, under four schedules
-    ("W06a", "coreweave-tos-single", "2025-11-28T02:40", "2025-11-28T13:30", "1000000", 650, "21275/21600", "100000.00"),
+    (
+        "W06a",
+        "coreweave-tos-single",
+        "2025-11-28T02:40",
+        "2025-11-28T13:30",
+        "1000000",
+        650,
+        "21275/21600",
+        "100000.00",
+    ),
     ("W06b", "aws-ec2-instance", "2025-11-28T02:40", "2025-11-28T13:30", "1000000", 650, "21275/21600", "300000.00"),
     ("W06d", "google-gce-single", "2025-11-28T02:40", "2025-11-28T13:30", "1000000", 650, "21275/21600", "100000.00"),
     ("W06e", "cloudpe-gpu", "2025-11-28T02:40", "2025-11-28T13:30", "1000000", 650, "21275/21600", "100000.00"),
@@ -168,9 +177,7 @@ def test_excluded_minutes_can_leave_the_window_too():  # W14: 600 minutes, of wh
             ends_at=start + timedelta(minutes=420),
         ),
     ]
-    records = Records(
-        incidents=[down(start, start + timedelta(minutes=600))], windows=windows, units=[node("100000")]
-    )
+    records = Records(incidents=[down(start, start + timedelta(minutes=600))], windows=windows, units=[node("100000")])
     (line,) = statement(terms, records, [Month(2025, 11)]).lines
     assert (line.down_minutes, line.excluded_minutes, line.counted_minutes) == (600, 360, 240)
     assert percent(line.availability) == "99.439776"
@@ -197,9 +204,7 @@ def test_the_same_fault_pays_by_the_unit_that_is_measured(level, credit):  # W22
         for r in range(10)
     ]
     cluster = UnitService(unit_id="c", level="cluster", service="compute", monthly_fee=1_555_200)
-    records = Records(
-        incidents=[down(start, start + timedelta(minutes=3000), "r0t0")], units=[cluster, *racks, *trays]
-    )
+    records = Records(incidents=[down(start, start + timedelta(minutes=3000), "r0t0")], units=[cluster, *racks, *trays])
     result = statement(deal("coreweave-tos-single", **level), records, [Month(2025, 11)])
     assert result.total == usd(credit)
     if "aggregation" in level:

@@ -1,0 +1,1 @@
+"""What the user does with a deal file: draft, check, score."""

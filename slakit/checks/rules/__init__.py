@@ -1,0 +1,1 @@
+"""One rule to a module. Each has an `ID`, and `find(deal)` that yields what it raises."""

@@ -1,0 +1,181 @@
+"""The command `slakit`: names, options and help. What a command does is imported when it runs."""
+
+from __future__ import annotations
+
+import io
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+LARGEST_SEED = 2**63 - 1
+MOST_DRAWS = 10_000_000
+MOST_WORKERS = 64
+
+app = typer.Typer(
+    name="slakit",
+    help="Drafts the service-level agreement of a GPU cluster and underwrites the deal behind it, from one deal file.",
+    epilog="Drafts are for review by counsel. Nothing here is legal, investment or insurance advice.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help is three times as fast
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Reader(StrEnum):
+    """For whom findings are weighed."""
+
+    LAWYER = "lawyer"
+    LENDER = "lender"
+    INSURER = "insurer"
+    PROVIDER = "provider"
+    CUSTOMER = "customer"
+
+
+DealFile = Annotated[Path, typer.Argument(metavar="DEAL", help="Deal file, YAML or JSON.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from slakit.manifest import versions
+
+        typer.echo(f"slakit {versions()['slakit']}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_version)
+    ] = False,
+) -> None:
+    """Take the options before the command."""
+
+
+@app.command()
+def new(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Starter to write; none lists them.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="File to write.", show_default="NAME.yaml")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List starter deals, or write one."""
+    from slakit.cli import new as command
+
+    _finish(as_json, command.run, name, out)
+
+
+@app.command()
+def check(
+    deal: DealFile,
+    reader: Annotated[Reader, typer.Option("--for", help="Whose eyes to read with.")] = Reader.LAWYER,
+    as_json: Json = False,
+) -> None:
+    """Validate a deal and say what to know before signing it."""
+    from slakit.cli import check as command
+
+    _finish(as_json, command.run, deal, reader.value)
+
+
+@app.command()
+def draft(
+    deal: DealFile,
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Folder to write to.", show_default=False)],
+    formats: Annotated[
+        str, typer.Option("--format", metavar="LIST", help="Any of pdf, html, md; commas between.")
+    ] = "pdf",
+    as_json: Json = False,
+) -> None:
+    """Print the contract set of a deal."""
+    from slakit.cli import draft as command
+
+    _finish(as_json, command.run, deal, out, formats)
+
+
+@app.command()
+def read(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="PDF that slakit drafted.", show_default=False)],
+    as_json: Json = False,
+) -> None:
+    """Give the terms back out of a document that slakit drafted."""
+    from slakit.cli import read as command
+
+    _finish(as_json, command.run, file)
+
+
+@app.command()
+def site(deal: DealFile, as_json: Json = False) -> None:
+    """Say how often, how long and why the sites of a deal go down."""
+    from slakit.cli import site as command
+
+    _finish(as_json, command.run, deal)
+
+
+@app.command()
+def score(
+    deal: DealFile,
+    draws: Annotated[
+        int, typer.Option("--draws", metavar="N", min=1, max=MOST_DRAWS, help="Futures simulated.")
+    ] = 10_000,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="S", min=0, max=LARGEST_SEED, help="Seed; the same gives the same figures.")
+    ] = 20261130,
+    workers: Annotated[
+        int,
+        typer.Option("--workers", metavar="W", min=1, max=MOST_WORKERS, help="Processes; figures do not depend on it."),
+    ] = 1,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Credit summary to write, a PDF.")
+    ] = None,
+    save_json: Annotated[
+        Path | None, typer.Option("--save-json", metavar="FILE", help="File to write the JSON to as well.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Underwrite a deal by one joint simulation."""
+    from slakit.cli import score as command
+
+    _finish(as_json, command.run, deal, draws, seed, workers, out, save_json)
+
+
+@app.command()
+def schema(
+    out: Annotated[Path | None, typer.Option("-o", "--out", metavar="FILE", help="File to write to.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Print the JSON Schema of the deal file, for editors."""
+    from slakit.cli import schema as command
+
+    _finish(as_json, command.run, out)
+
+
+@app.command()
+def serve(
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port on 127.0.0.1.")] = 8501,
+    as_json: Json = False,
+) -> None:
+    """Open the app in the browser, for this machine only."""
+    from slakit.cli import serve as command
+
+    _finish(as_json, command.run, port)
+
+
+def _finish(as_json: bool, run: Any, *arguments: Any) -> None:
+    """Run a command and end with its exit code; problems are printed, never raised to the user."""
+    from slakit.cli.outcome import finished
+
+    raise typer.Exit(finished(as_json, run, *arguments))
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    app()

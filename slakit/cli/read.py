@@ -1,0 +1,29 @@
+"""`slakit read`: the terms out of a document that slakit drafted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slakit.cli.outcome import Outcome
+from slakit.json_text import json_text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def run(path: Path) -> Outcome:
+    """Return the terms, their hash and whether the document is as it was drafted."""
+    from slakit.documents.embed import read
+
+    found = read(path)
+    return Outcome(found, lambda console: _show(console, found), found_errors=not found["intact"])
+
+
+def _show(console: Console, found: Mapping[str, Any]) -> None:
+    from slakit.reports.terminal import print_line
+
+    state = "is as it was drafted" if found["intact"] else "was changed after it was drafted; do not rely on it"
+    print_line(console, f"The document {state}. Terms {found['sha256'][:8]}:", style="bold")
+    console.file.write(json_text(found["terms"]))

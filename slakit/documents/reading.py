@@ -1,0 +1,114 @@
+"""Looks into a PDF that anyone may have made: run as a process of its own, with bounds on memory and time.
+
+`python -m slakit.documents.reading FILE` prints one JSON object: what was found, or what is wrong.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import resource
+import sys
+import zlib
+from typing import Any
+
+ATTACHMENT = "terms.json"
+LARGEST_ATTACHMENT = 8 * 1024 * 1024
+"""[byte]"""
+MEMORY = 1024 * 1024 * 1024
+"""Address space of the reading process. [byte]"""
+SECONDS = 20
+"""Processor time of the reading process. [s]"""
+_SEAL = re.compile(rb'slakit:seal="([0-9a-f]{64})"')
+
+
+class NotReadable(Exception):
+    """The file is not one of ours; says what was found and what to do."""
+
+    def __init__(self, found: str, remedy: str) -> None:
+        self.found, self.remedy = found, remedy
+        super().__init__(found)
+
+
+def seal(pdf: Any, attachment: bytes) -> str:
+    """Return the sha256 over the attached terms and the drawing of every page.
+
+    It finds pages or terms changed by a program that knows nothing of it. It is no signature: who knows this function
+    can make a new seal. Signing adds to a file and leaves what the seal covers as it is.
+    """
+    digest = hashlib.sha256(attachment)
+    for page in pdf.pages:
+        page.contents_coalesce()
+        digest.update(hashlib.sha256(page.obj.Contents.read_bytes()).digest())
+        forms = page.resources.get("/XObject", {})
+        for name in sorted(forms.keys()):
+            digest.update(hashlib.sha256(forms[name].read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def look(path: str) -> dict[str, Any]:
+    """Return the attached terms, the seal the file carries and the seal its content has."""
+    import pikepdf
+
+    try:
+        pdf = pikepdf.open(path)
+    except pikepdf.PasswordError:
+        raise NotReadable("an encrypted PDF", "ask for a copy without a password") from None
+    except pikepdf.PdfError:
+        raise NotReadable("a broken PDF", "ask for the file again") from None
+    with pdf:
+        if pdf.is_encrypted:
+            raise NotReadable("an encrypted PDF", "ask for a copy without encryption")
+        content = _attachment(pdf)
+        metadata = pdf.Root.get("/Metadata")
+        found = _SEAL.search(_unpacked(metadata, LARGEST_ATTACHMENT)) if metadata is not None else None
+        return {
+            "attachment": base64.b64encode(content).decode(),
+            "seal": found[1].decode() if found else None,
+            "seal_now": seal(pdf, content),
+        }
+
+
+def _attachment(pdf: Any) -> bytes:
+    names = pdf.Root.get("/Names", {}).get("/EmbeddedFiles", {}).get("/Names")
+    pairs = list(names)[:64] if names is not None else []
+    ours = [pairs[i + 1] for i in range(0, len(pairs) - 1, 2) if str(pairs[i]) == ATTACHMENT]
+    if len(ours) != 1:
+        found = f"{len(ours)} attachments" if ours else "no attachment"
+        raise NotReadable(f"{found} named {ATTACHMENT}", "read a PDF that slakit drafted")
+    return _unpacked(ours[0].EF.F, LARGEST_ATTACHMENT)
+
+
+def _unpacked(stream: Any, most: int) -> bytes:
+    """Return the content of a stream, refusing one that unpacks to more than `most` bytes."""
+    packing = stream.get("/Filter")
+    raw: bytes = stream.read_raw_bytes()
+    if packing is None:
+        content = raw
+    elif str(packing) == "/FlateDecode" and stream.get("/DecodeParms") is None:
+        content = zlib.decompressobj().decompress(raw, most + 1)
+    else:
+        raise NotReadable("an attachment packed in a way slakit never uses", "read a PDF that slakit drafted")
+    if len(content) > most:
+        raise NotReadable(f"an attachment of more than {most:,} bytes", "read a PDF that slakit drafted")
+    return content
+
+
+def main(path: str) -> dict[str, Any]:
+    """Return what `look` finds, or what is wrong with the file, within the bounds."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    try:
+        return look(path)
+    except NotReadable as error:
+        return {"found": error.found, "remedy": error.remedy}
+    except MemoryError:
+        return {"found": "a PDF that needs more memory than any document of ours", "remedy": "do not trust it"}
+    except (RuntimeError, ValueError, TypeError, AttributeError, LookupError, zlib.error):
+        return {"found": "a PDF with a broken structure", "remedy": "ask for the file again"}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(main(sys.argv[1])))

@@ -1,0 +1,1 @@
+"""What people are shown: figures, charts, the credit summary, the terminal."""

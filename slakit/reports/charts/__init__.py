@@ -1,0 +1,1 @@
+"""Charts as SVG text, the same on paper and on a page; only the palette differs."""

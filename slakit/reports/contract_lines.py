@@ -1,0 +1,133 @@
+"""The contract in six lines: what a lender asks about first, each line from a term of the deal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from schemas.cancellation import BadMonths, Cancellation
+from schemas.deal import Deal
+from schemas.periods import Duration, MonthsAfterClose
+from slakit.reports import figures
+from slakit.reports.rounding import NBSP
+
+Score = Mapping[str, Any]
+Line = tuple[str, str]
+
+
+def contract_lines(deal: Deal, score: Score) -> list[Line]:
+    """Return the lines, label and words; a seventh names a backstop, which this version does not simulate."""
+    lines = [
+        ("Firm term", _firm_term(deal, score)),
+        ("Long stop", _long_stop(deal, score)),
+        ("Credit caps", _credit_caps(deal)),
+        ("Chronic failure", _chronic_failure(deal.cancellation)),
+        ("Notice", _notice(deal)),
+        ("Covenant", _covenant(deal, score)),
+    ]
+    if deal.backstop is not None:
+        provider = deal.parties[deal.backstop.provider].name
+        amount = figures.money_in_words(deal.backstop.amount, score["currency"])
+        lines.append(("Backstop", f"payment guarantee of {provider}, up to {amount}; not simulated, no value taken"))
+    return lines
+
+
+def duration(length: Duration) -> str:
+    """Return a duration of the contract.
+
+    >>> print(duration(Duration(months=9)), "|", duration(Duration(days=1)))
+    9 months | 1 day
+    """
+    if length.months is not None:
+        return figures.months(length.months)
+    days = length.days or 0
+    return f"{days}{NBSP}day{'' if days == 1 else 's'}"
+
+
+def _firm_term(deal: Deal, score: Score) -> str:
+    ending = score["cancellation"]
+    firm, effective = ending.get("firm_months"), ending.get("effective_firm_months")
+    if firm is None:
+        firm = deal.commercial.term.months if deal.commercial else None
+    if firm is None:
+        return "not given: add commercial.term"
+    if effective is None or effective >= firm - 0.05:
+        return f"{figures.months(firm)}, all of them firm, from each Ready-for-Service Date"
+    return f"{figures.months(effective)} firm of {figures.months(firm)} from the first Ready-for-Service Date"
+
+
+def _long_stop(deal: Deal, score: Score) -> str:
+    tranches = deal.delivery.tranches if deal.delivery else {}
+    stops = {name: tranche.long_stop for name, tranche in tranches.items() if tranche.long_stop}
+    if not stops:
+        return "none: however late, the customer is bound"
+    lengths = sorted({duration(stop.after) for stop in stops.values()})
+    scopes = {stop.scope for stop in stops.values()}
+    reach = {"tranche": "the tranche", "order": "the whole order", "order_if_first": "the tranche, or all if the first"}
+    scope = reach[scopes.pop()] if len(scopes) == 1 else "as each tranche says"
+    passed = [
+        tranche["probability_past_long_stop"]
+        for tranche in score.get("delivery", {}).get("tranches", ())
+        if tranche.get("probability_past_long_stop") is not None
+    ]
+    share = f"; passed by the latest tranche in {figures.percent_in_words(max(passed))} of futures" if passed else ""
+    return f"{' or '.join(lengths)} after the date, ends {scope}{share}"
+
+
+def _credit_caps(deal: Deal) -> str:
+    caps = deal.credits.caps
+    parts = []
+    if caps.unit < 1:
+        parts.append(f"{figures.agreed_percent(caps.unit)} of a unit's monthly fee")
+    if caps.month is not None:
+        parts.append(f"{figures.agreed_percent(caps.month)} of the month's fee")
+    if caps.year is not None:
+        parts.append(f"{figures.agreed_percent(caps.year)} of the year's fees")
+    return ", ".join(parts) if parts else "no cap below the unit's own monthly fee"
+
+
+def _chronic_failure(cancellation: Cancellation) -> str:
+    chronic = cancellation.chronic_failure
+    if chronic is None:
+        return "no right to leave for bad service"
+    parts = []
+    for limb in chronic.limbs:
+        level = figures.in_words(limb.service_level)
+        if isinstance(limb, BadMonths):
+            parts.append(f"{limb.k} months of {limb.m} below {figures.agreed_percent(limb.below)} ({level})")
+        else:
+            parts.append(f"one outage over {figures.hours(limb.hours)} ({level})")
+    return "; or ".join(parts)
+
+
+def _notice(deal: Deal) -> str:
+    right = deal.cancellation.convenience
+    if right is None:
+        return "no one may leave without cause"
+    who = "either party" if right.party == "either" else "the customer"
+    first = right.first_exercise
+    when = (
+        f"{figures.months(first.close_plus_months)} after close"
+        if isinstance(first, MonthsAfterClose)
+        else figures.date_long(first)
+    )
+    fee = ""
+    if right.fee is not None and deal.commercial is not None:
+        fee = f", for {figures.money_in_words(right.fee, deal.commercial.currency)}"
+    return f"{who}, {duration(right.notice)} notice, first on {when}{fee}"
+
+
+def _covenant(deal: Deal, score: Score) -> str:
+    finance = deal.finance
+    if finance is None or finance.loan is None:
+        return figures.not_computed("add finance.loan")
+    parts = []
+    floor = finance.covenants.minimum_dscr
+    if floor is not None:
+        below = score.get("dscr", {}).get("probability_below_covenant")
+        share = f", missed in {figures.percent_in_words(below)} of futures" if below is not None else ""
+        parts.append(f"cover {figures.ratio(floor)}{share}")
+    if finance.lock_up is not None:
+        months = figures.months(finance.lock_up.look_back_months)
+        parts.append(f"no distributions below {figures.ratio(finance.lock_up.dscr)} over {months}")
+    return "; ".join(parts) if parts else "no cover covenant"
