@@ -222,13 +222,15 @@ def value_at(terms: object, path: str) -> Any:
             if not isinstance(step, str) or step not in type(value).model_fields:
                 raise KeyError(path)
             value = getattr(value, step)
-        elif isinstance(value, Mapping):
-            value = value[step]
-        elif isinstance(step, int) and isinstance(value, (list, tuple)) and step < len(value):
+        elif isinstance(value, Mapping) or _has_item(value, step):
             value = value[step]
         else:
             raise KeyError(path)
     return value
+
+
+def _has_item(value: object, step: str | int) -> bool:
+    return isinstance(value, (list, tuple)) and isinstance(step, int) and step < len(value)
 
 
 def _unknown(path: str, name: str | None, names: Mapping[str, object], section: str) -> Iterator[TermsError]:

@@ -67,9 +67,14 @@ def domain_law(rates: NodeRates, needed: int, nodes: int, data: Hardware | None)
         parts.append((rate * shared_up * up, 1.0, hours * 60.0))
         up *= shared_up
     total = sum(often * weight for often, weight, _ in parts)
-    if total <= 0:
+    if total <= 0 or up >= 1.0:
         return DomainLaw(1.0 - up, 0.0, Lengths((1.0,), (1.0,)))
-    lengths = Lengths(tuple(mean for _, _, mean in parts), tuple(often * weight / total for often, weight, _ in parts))
+    mixed = sum(often * weight * mean for often, weight, mean in parts) / total
+    exact = (1.0 - up) / frequency * 60.0  # shared parts and nodes may be down at the same time
+    lengths = Lengths(
+        tuple(mean * exact / mixed for _, _, mean in parts),
+        tuple(often * weight / total for often, weight, _ in parts),
+    )
     return DomainLaw(1.0 - up, frequency, lengths)
 
 

@@ -16,7 +16,7 @@ from risk.cluster.nodes import HOURS_PER_YEAR, NodeRates, node_rates
 from risk.cluster.slot_month import allowed_minutes, slot_law
 from risk.contract_rules.counting_rules import CountingRules, counting_rules
 from risk.core.data import hardware
-from risk.core.downtime import DowntimeLaw, Lengths
+from risk.core.downtime import Lengths
 from risk.core.protocol import Paths, Phase, Risk, State, StepFunction
 from risk.core.setting import Setting
 from schemas.capacity import Cluster
@@ -215,8 +215,8 @@ def _domains(
     words = (
         f"Service level {name!r}, cluster {key!r}: {units} units of {terms.n} nodes of which {terms.k} must be up, "
         f"{law.per_hour * HOURS_PER_YEAR:.3g} outages of one unit a year, unavailable {law.unavailability:.3g} of the "
-        "time; lengths are those of the first node back, scaled to the exact mean, and a spare outside a unit cannot "
-        "stand in for one of its nodes"
+        "time; outages last until the first node is back, scaled to the exact mean, and come evenly over time, which "
+        "overstates the months with any by up to a tenth; a spare outside a unit does not stand in for its nodes"
     )
     left = rates.nodes - units * terms.n
     words += f"; {left} nodes that fill no unit are left out." if left else "."
@@ -228,10 +228,7 @@ def _survival(
 ) -> dict[int, FloatArray]:
     """Return the law of one unit's minutes for each length of month that occurs."""
     distinct = sorted({int(window) for window in windows})
-    if per_minute <= 0:
-        most = int(allowed_minutes(credit, rules, distinct[-1])[-1])
-        return {window: np.zeros(most + 1) for window in distinct}
-    law: DowntimeLaw = slot_law(per_minute, lengths, credit, rules, distinct[-1])
+    law = slot_law(per_minute, lengths, credit, rules, distinct[-1])
     return {window: law.survival(window) for window in distinct}
 
 
@@ -250,9 +247,9 @@ def _cluster_notes(name: str, terms: ServiceLevel, setting: Setting) -> list[str
         else:
             rates = node_rates(cluster, f"clusters.{key}")
             needed = ceil(Fraction(terms.nodes_needed_share) * rates.nodes)
-            words = (
-                f"with {needed} of {rates.nodes} nodes needed that is {rates.chance_of_too_few(needed):.3g} of the time"
-            )
+            chance = rates.chance_of_too_few(needed)
+            figure = f"{chance:.3g}" if chance >= 1e-12 else "less than 1e-12"
+            words = f"with {needed} of {rates.nodes} nodes needed that is {figure} of the time"
         notes.append(
             f"Service level {name!r}, tranche {tranche!r}: node failures alone can leave too few nodes up, which is "
             f"not simulated; {words}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -57,7 +58,8 @@ def slot_law(
         rule="ceil" if rules.minute_rule == "ceil_outage" else "floor",
         minimum=rules.minimum_outage_minutes,
     )
-    return DowntimeLaw(1.0 / per_minute, mass, mean, longest_window, by_start=rules.straddle != "split")
+    up_mean = 1.0 / per_minute if per_minute > 0 else math.inf
+    return DowntimeLaw(up_mean, mass, mean, longest_window, by_start=rules.straddle != "split")
 
 
 def band_probabilities(law: DowntimeLaw, credit: CreditBands, rules: CountingRules, window: int) -> tuple[float, ...]:

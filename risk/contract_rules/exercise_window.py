@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
+from risk.contract_rules import deadlines
 from risk.contract_rules.deadlines import day_after, days_later, midnight
 from risk.core.computed import Computed, Step
 from schemas.periods import Duration
@@ -46,13 +47,16 @@ def exact(
     if cure_days:
         rule = f"the right can be exercised after {cure_days} days in which the failure has not been cured"
         steps.append(Step(CURE_PARAGRAPH, rule, opens, {"arises": arises}, f"{term}.cure_days"))
-        event_day = day_after(event_day, Duration(days=cure_days), f"{term}.cure_days")
-    length = exercise.months if exercise.months is not None else exercise.days
-    if length:
-        last_day = day_after(event_day, exercise, f"{term}.exercise")
-        closes = midnight(day_after(last_day, Duration(days=1), f"{term}.exercise"), zone)
-    else:
+        event_day += timedelta(days=cure_days)
+    if not (exercise.months or exercise.days):
         closes = opens
+    elif exercise.days is not None:
+        deadline = deadlines.exact(event_day, exercise.days, zone, term=f"{term}.exercise")
+        closes = deadline.value
+        steps += deadline.steps
+    else:
+        last_day = day_after(event_day, exercise, f"{term}.exercise")
+        closes = midnight(last_day + timedelta(days=1), zone)
     rule = f"the right stays open for {exercise}; unused it lapses, and may arise anew"
     steps.append(Step(paragraph, rule, (opens, closes), {"event_day": event_day}, f"{term}.exercise"))
     return Computed(Window(opens, closes), tuple(steps))

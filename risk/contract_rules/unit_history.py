@@ -123,12 +123,11 @@ def unit_history(
     excluded = excluded_downtime.exact(
         excludable, own_case, terms.exclusions, terms.measurement.zone, first_month
     ).value
-    traces += excluded.traces
     return UnitHistory(
         in_service,
         tuple(kept),
         tuple(dropped),
         excluded,
         intersection(silent.value, in_service),
-        tuple(sorted(traces, key=lambda trace: trace.span[0])),
+        (*sorted(traces, key=lambda trace: trace.span[0]), *excluded.traces),
     )

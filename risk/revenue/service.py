@@ -16,6 +16,8 @@ from schemas.service_levels import ServiceLevel
 FloatArray = NDArray[np.float64]
 WHOLE_UNIT_LEVELS = ("cluster", "site", "hall")
 """Levels whose unit is the whole tranche."""
+COUNTED_LEVELS = ("node", "rack", "scale_up_domain")
+"""Levels of which a tranche holds many like units, counted by credit band."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +39,17 @@ class SimulatedLevel:
         window : minutes in which the tranche was in service this month, shape (draws, tranches). [min]
         fees : fees accrued this month, same shape. [currency]
         """
-        if self.terms.level == "node":
+        if self.terms.level in COUNTED_LEVELS:
             counts = state.now.get(f"nodes_in_band:{self.id}")
             if counts is None:
                 return np.zeros_like(fees)
-            fractions = np.array([float(band.credit_fraction) for band in self.terms.credit.bands])
-            each = np.divide(fees, self.nodes, out=np.zeros_like(fees), where=self.nodes > 0)
-            line = np.round(each[:, :, None] * fractions, 2)  # each node's line is rounded to the cent
-            return np.asarray((counts * line).sum(axis=2)) * self.tranches
+            nodes_each = self.terms.n or 1
+            unit_fee = np.divide(fees * nodes_each, self.nodes, out=np.zeros_like(fees), where=self.nodes > 0)
+            credit = np.zeros_like(fees)
+            for b, band in enumerate(self.terms.credit.bands):
+                line = np.round(unit_fee * float(band.credit_fraction), 2)  # each unit's line is rounded to the cent
+                credit += counts[:, :, b] / nodes_each * line
+            return credit * self.tranches
         minutes = state.now.get(f"counted_minutes:{self.id}")
         if minutes is None:
             return np.zeros_like(fees)
@@ -68,7 +73,7 @@ def simulated_levels(setting: Setting) -> tuple[tuple[SimulatedLevel, ...], tupl
             raise NotComputedError(
                 f"service_levels.{name}.aggregation", "a fleet mean", "use per_unit, or leave the level out"
             )
-        if terms.level == "node" or terms.level in WHOLE_UNIT_LEVELS:
+        if terms.level in COUNTED_LEVELS + WHOLE_UNIT_LEVELS:
             service = terms.service
             member = np.array([service is None or service == of for of in setting.service_of])
             kept.append(SimulatedLevel(name, terms, member, nodes))

@@ -20,13 +20,11 @@ def run(path: Path, draws: int, seed: int, workers: int, out: Path | None, save_
     """Return the score, written as a summary and as JSON where files are named."""
     _check_summary(out)
     loaded = load_deal(path)
-    from risk.score import score
-    from slakit.manifest import manifest
     from slakit.reports import score_terminal
+    from slakit.scoring import score_deal
 
     with progress_bar() as progress:
-        figures = score(loaded.deal, draws=draws, seed=seed, workers=workers, progress=progress)
-    result = {**figures, "manifest": manifest(loaded, seed, draws)}
+        result = score_deal(loaded, draws=draws, seed=seed, workers=workers, progress=progress)
     if save_json is not None:
         save_json.parent.mkdir(parents=True, exist_ok=True)
         save_json.write_text(json_text(result), encoding="utf-8")

@@ -28,6 +28,8 @@ from slakit.reports import theme
 STYLES = ("print.css", "contract.css")
 NARROW = 52
 """A table whose widest cells have fewer signs than this together is drawn narrower."""
+TIGHT = 16
+"""Cells of a column without a longer one are not broken."""
 LONG = 24
 """A table with more rows than this may go over a page, with its head repeated."""
 _FIGURE = re.compile(r"^([A-Z]{3}\u00a0)?[\d,]+(?:\.(\d+))?(\D*)$")
@@ -122,10 +124,9 @@ def short_digest(document: Document) -> str:
 def colophon(document: Document) -> tuple[str, str]:
     """Return what the last page says about the attached terms, and their full digest."""
     return (
-        "The terms that this document prints are attached to the PDF file as terms.json, for machines to read. Where "
-        "that file and the printed text differ, the printed text prevails, and either party must report the "
-        "difference to the other. The foot of each page shows the first eight digits of the digest of those terms; "
-        "in full, it is (sha256):",
+        "The terms that this document prints are attached to its PDF file as terms.json, for machines to read. Where "
+        "that file and the printed text differ, the printed text prevails. The foot of each page shows the first "
+        "eight digits of the digest of those terms; in full, it is (sha256):",
         document.terms_sha256,
     )
 
@@ -246,6 +247,7 @@ def _table(table: Table) -> str:
     columns = range(len(table.head))
     pads = [_paddings([row[i] for row in table.rows]) if table.align[i] == "right" else None for i in columns]
     head = "".join(f'<th scope="col"{_right(table.align[i])}>{_runs(cell)}</th>' for i, cell in enumerate(table.head))
+    tight = {i for i in columns if max((len(plain(row[i])) for row in table.rows), default=0) <= TIGHT}
     rows, groups = [], _group_starts([plain(row[0]) for row in table.rows])
     for at, row in enumerate(table.rows):
         cells = []
@@ -253,7 +255,7 @@ def _table(table: Table) -> str:
             tag, scope = ("th", ' scope="row"') if i == 0 and plain(cell) else ("td", "")
             padding = pads[i]
             shift = f' style="padding-right:{padding[at]}"' if padding and padding[at] else ""
-            cells.append(f"<{tag}{scope}{_right(table.align[i])}{shift}>{_runs(cell)}</{tag}>")
+            cells.append(f"<{tag}{scope}{_right(table.align[i], tight=i in tight)}{shift}>{_runs(cell)}</{tag}>")
         rows.append(f"<tr{' class=group' if at in groups else ''}>{''.join(cells)}</tr>")
     return f'<table class="data{_shape(table)}"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
 
@@ -286,8 +288,9 @@ def _paddings(cells: list[Runs]) -> list[str] | None:
     ]
 
 
-def _right(align: str) -> str:
-    return ' class="right"' if align == "right" else ""
+def _right(align: str, *, tight: bool = False) -> str:
+    classes = [name for name, given in (("right", align == "right"), ("tight", tight)) if given]
+    return f' class="{" ".join(classes)}"' if classes else ""
 
 
 def _signatures(document: Document) -> Iterator[str]:

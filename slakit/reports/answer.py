@@ -169,7 +169,7 @@ def _credit_figures(score: Score) -> Iterator[Headline]:
         yield Headline("Expected loss", figures.UNDEFINED, reason)
     else:
         value, error = figures.estimate_basis_points(loss, default.get("expected_loss_bp_standard_error"))
-        yield Headline("Expected loss", value, f"{error}{NBSP}bp" if error else "of the loan")
+        yield Headline("Expected loss", value, f"{error}{NBSP}bp" if error else "no loss drawn")
 
 
 def _cover_figures(score: Score) -> Iterator[Headline]:

@@ -114,7 +114,13 @@ def _notice(deal: Deal) -> str:
     fee = ""
     if right.fee is not None and deal.commercial is not None:
         fee = f", for {figures.money_in_words(right.fee, deal.commercial.currency)}"
-    return f"{who}, {duration(right.notice)} notice, first on {when}{fee}"
+    return f"{who}, {_notice_of(right.notice)}, first on {when}{fee}"
+
+
+def _notice_of(length: Duration) -> str:
+    """Return a length of notice, in the possessive."""
+    words = duration(length)
+    return f"{words}' notice" if words.endswith("s") else f"{words}'s notice"
 
 
 def _covenant(deal: Deal, score: Score) -> str:

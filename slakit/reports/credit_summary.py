@@ -42,24 +42,23 @@ class SecondSheet(NamedTuple):
 
 
 FIRST_SHEETS = (
-    FirstSheet(12, 260),
-    FirstSheet(9, 240),
-    FirstSheet(8, 220),
-    FirstSheet(7, 205),
-    FirstSheet(6, 190),
-    FirstSheet(5, 180),
+    FirstSheet(12, 255),
+    FirstSheet(9, 235),
+    FirstSheet(8, 215),
+    FirstSheet(7, 200),
+    FirstSheet(6, 185),
     FirstSheet(4, 170),
-    FirstSheet(3, 160),
+    FirstSheet(3, 150),
 )
 SECOND_SHEETS = (
-    SecondSheet(12, 9, 220, 40),
-    SecondSheet(12, 8, 205, 25),
-    SecondSheet(11, 7, 190, 18),
-    SecondSheet(10, 6, 180, 14),
-    SecondSheet(9, 6, 165, 12),
-    SecondSheet(7, 5, 150, 10),
-    SecondSheet(6, 4, 130, 8),
-    SecondSheet(5, 3, 120, 6),
+    SecondSheet(12, 9, 200, 40),
+    SecondSheet(10, 7, 180, 15),
+    SecondSheet(9, 6, 165, 11),
+    SecondSheet(8, 5, 155, 9),
+    SecondSheet(7, 5, 145, 8),
+    SecondSheet(6, 4, 140, 8),
+    SecondSheet(6, 3, 120, 6),
+    SecondSheet(5, 3, 105, 4),
 )
 """Tried in this order until the sheet fits its page; what is left out is counted where it would stand."""
 BOTH = (1, 2)
@@ -215,8 +214,9 @@ def slakit_version(score: Score) -> str:
 
 def ignored(deal: Deal, score: Score) -> Iterator[str]:
     """Yield what no figure counts, in words."""
-    yield from score.get("ignored", ())
-    if deal.backstop is not None:
+    notes = score.get("ignored", ())
+    yield from notes
+    if deal.backstop is not None and not any(note.startswith("Backstop") for note in notes):
         yield "Backstop: typed in the deal file and not simulated; no payment under it is counted."
 
 
@@ -226,8 +226,8 @@ def _computed(score: Score) -> Iterator[str]:
     draws, seed = manifest.get("draws", score.get("draws")), manifest.get("seed", score.get("seed"))
     yield (
         f"One joint simulation of {figures.count(draws)} futures over {figures.months(score['months'])} from close, "
-        f"seed {seed}. The same deal file, seed and versions give the same figures: "
-        f"slakit score DEAL --draws {draws} --seed {seed}"
+        f"seed {seed}. The same deal file, seed and versions give the same figures "
+        f"(slakit score DEAL --draws {draws} --seed {seed})."
     )
     yield from score.get("settings", ())
     prescribed = score.get("prescribed", ())

@@ -48,9 +48,9 @@ def cover(score: Score, palette: Palette, width: float = 380, height: float = 23
     if half:
         title = f"Cover is below {level} in half of futures {_when(half, months)}"
     elif low:
-        title = f"Cover is thin {_when(low, months)}: below {level} at P5"
+        title = f"Cover is thin {_when(low, months)}: below {level} at\u00a0P5"
     else:
-        title = f"Cover holds above {level}, even at P5"
+        title = f"Cover holds above {level}, even at\u00a0P5"
     futures = figures.count(fan["draws"][0])
     note = f"Debt service cover ratio; {futures} futures"
     if fan["draws"][-1] != fan["draws"][0]:
@@ -181,9 +181,9 @@ def value_and_debt(score: Score, palette: Palette, width: float = 380, height: f
         if half:
             title = f"The GPUs are worth less than the debt in half of futures {_when(half, due)}"
         elif low:
-            title = f"The GPUs cover the debt at the median, at P5 not {_when(low, due)}"
+            title = f"The GPUs cover the debt at the median, at\u00a0P5 not {_when(low, due)}"
         else:
-            title = "The GPUs cover the debt in every month, even at P5"
+            title = "The GPUs cover the debt in every month, even at\u00a0P5"
     svg = line_chart(
         months,
         palette=palette,

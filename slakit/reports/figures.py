@@ -458,8 +458,8 @@ def share_in_words(x: Real) -> str:
     """
     x = finite(x)
     for low, high, words in (
-        (0.995, 1.0, "all"),
-        (0.9, 0.995, "nearly all"),
+        (0.9995, 1.0, "all"),
+        (0.9, 0.9995, "nearly all"),
         (0.55, 0.9, "most"),
         (0.45, 0.55, "half"),
         (0.3, 0.36, "a third"),

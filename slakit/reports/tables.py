@@ -69,7 +69,7 @@ def delivery(deal: Deal | None, score: Score, limit: int = 8) -> Table:
         rest = f"{len(ordered) - limit} others, each late in at most {figures.percent(highest)} of futures"
     damages = score.get("delivery", {}).get("expected_damages")
     note = "Share of futures; delay in months, ± is one standard error"
-    if damages is not None and not has_damages:
+    if damages and not has_damages:
         error = score["delivery"].get("expected_damages_standard_error")
         note += f"; delay damages {figures.money_estimate(damages, currency, error)} in all"
     whole = [(*head, "Damages") if has_damages else head, *rows]
@@ -155,19 +155,19 @@ def credits(deal: Deal | None, score: Score) -> Table:
         level = figures.in_words(terms.level) if terms else figures.UNDEFINED
         rows.append((figures.in_words(name), level, target, _money(expected, currency)))
     whole = _money(found["expected_total"], currency, found.get("expected_total_standard_error"))
-    notes = [f"{currency} over the term; each level alone, the total after stacking and caps"]
+    notes = [f"{currency} over the term"]
     share = found.get("expected_share_of_fees")
     if share is not None:
         notes.append(f"{figures.percent(share, found.get('expected_share_of_fees_standard_error'))} of fees")
     worst = found.get("worst_month_p99")
     if worst is not None:
-        notes.append(f"worst month {figures.money_estimate(worst, currency)} at P99")
+        notes.append(f"worst month {_money(worst, currency)} at{NBSP}P99")
     return Table(
         "Outage credits by level",
         "; ".join(notes),
         ("Service level", "Unit", "Target", "Expected") if deal else ("Service level", "Expected"),
         tuple(rows) if deal else tuple((row[0], row[-1]) for row in rows),
-        ("Paid", "", "", whole) if deal else ("Paid", whole),
+        ("Paid after caps", "", "", whole) if deal else ("Paid after caps", whole),
         text_columns=2 if deal else 1,
     )
 

@@ -10,7 +10,7 @@ import pytest
 from risk.contract_rules.statement import Line, Records, statement
 from schemas.deal import Deal
 from schemas.errors import DealError, MissingTermError, NotComputedError
-from schemas.incidents import Incident, UnitService, Window
+from schemas.incidents import Incident, Notice, UnitService, Window
 from schemas.periods import Month
 
 NOVEMBER = Month(2026, 11)
@@ -321,8 +321,6 @@ def test_excluded_downtime_of_a_node_leaves_the_rack_up():
 
 def test_work_over_its_hours_at_the_nodes_is_not_excluded_again_for_their_cluster():
     work = Window(id="w", kind="scheduled", starts_at=day("00:00"), ends_at=day("12:00"), notice_id="n")
-    from schemas.incidents import Notice
-
     records = Records(
         incidents=[down(day("00:00"), day("12:00"), f"n{i}", state="planned") for i in (1, 2, 3)],
         windows=[work],
@@ -398,7 +396,7 @@ def test_records_that_contradict_each_other_are_refused_all_at_once():
     terms = deal(
         services={"other": {"tranches": ["t"]}}, delivery={"tranches": {"t": {"ready_for_service_date": "2026-01-01"}}}
     )
-    with pytest.raises(DealError) as refused:
+    with pytest.raises(DealError, match=r"'node', the level of that unit") as refused:
         statement(terms, records, [NOVEMBER])
     paths = [problem.path for problem in refused.value.problems]
     assert paths == ["incidents[n1 2026-11-05 10:00:00+00:00].level", "units[n1].service", "units[n2].service"]

@@ -148,9 +148,14 @@ FULL: dict[str, Any] = {
     },
 }  # fmt: skip
 """A deal in which every optional term of the contract is given."""
-BARE: dict[str, Any] = {**BASE, "exclusions": {"heads": [], "force_majeure": {"never": []}}, "delivery": {
-    "tranches": {"tranche-1": {"ready_for_service_date": "2027-01-01"}}}, "clusters": {}, "cancellation": {
-    "sole_remedy": False, "sole_remedy_carve_outs": []}, "credits": {"excludes": []}}  # fmt: skip
+BARE: dict[str, Any] = {
+    **BASE,
+    "clusters": {},
+    "exclusions": {"heads": [], "force_majeure": {"never": [], "events": []}},
+    "credits": {"excludes": []},
+    "delivery": {"tranches": {"tranche-1": {"ready_for_service_date": "2027-01-01"}}, "extension_heads": []},
+    "cancellation": {"sole_remedy": False, "sole_remedy_carve_outs": []},
+}
 """A deal in which as little as possible is agreed."""
 HALLS: dict[str, Any] = {
     **FULL,
@@ -229,6 +234,8 @@ def drafts() -> dict[str, Document]:
     found["per node"] = assemble(with_terms(FULL, prices))
     found["empty"] = assemble(Deal(schema_version=1))
     found["bare"] = assemble(Deal.model_validate(BARE))
+    no_event = {"exclusions.force_majeure.events": ()}
+    found["no event"] = assemble(with_terms(BASE, no_event))
     found["halls"] = assemble(Deal.model_validate(HALLS))
     found["base case"] = assemble(Deal.model_validate(BASE))
     return found

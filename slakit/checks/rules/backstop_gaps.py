@@ -74,7 +74,7 @@ def _too_small(deal: Deal, debt: tuple[float, ...], starts: float) -> Iterator[R
     if not gaps:
         return
     month = max(gaps, key=lambda m: gaps[m])
-    if gaps[month] > 0:
+    if round(gaps[month]) > 0:
         currency = deal.finance.currency
         yield Raised(
             CONCERN,

@@ -21,6 +21,8 @@ ID = "trap-14-credit-headroom"
 CONCERN = Concern(provider="warning", customer="note", lender="error", insurer="warning")
 PARAGRAPH = "credit-caps.month"
 PATH = "credits.caps.month"
+ROUNDING = 1e-9
+"""Of shares computed in floating point. [1]"""
 
 
 def find(deal: Deal) -> Iterator[Raised]:
@@ -46,7 +48,7 @@ def find(deal: Deal) -> Iterator[Raised]:
         return
     tightest = min(months, key=lambda month: _headroom(month, floor))
     headroom = _headroom(tightest, floor)
-    if headroom >= allowed:
+    if headroom >= allowed - ROUNDING:
         return
     over = (allowed - max(headroom, 0.0)) * tightest.fees
     money = Money(rounded_to_minor_unit(Fraction(over), finance.currency), finance.currency)

@@ -50,7 +50,7 @@ def ticks(low: float, high: float, about: int) -> list[float]:
         return [low]
     raw = (high - low) / max(about, 1)
     size = 10.0 ** math.floor(math.log10(raw))
-    step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor >= raw * 0.999)
+    step = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= raw * 0.999)
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     return [round(k * step, 12) for k in range(first, last + 1)]

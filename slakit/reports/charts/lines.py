@@ -12,6 +12,9 @@ Values = Sequence[float | None]
 """One value for each month, nothing where it is undefined."""
 
 TOP, BOTTOM = 10.0, 36.0
+TICKS = 5
+SHORT_AXES = ((18, 3), (36, 6))
+"""Length of an axis and the step between its months; longer ones count whole years. [month]"""
 GAP = 7.0
 """Between the end of a line and its name. [px]"""
 
@@ -83,7 +86,7 @@ def line_chart(
         high = low + (abs(low) * 0.1 or 0.01)
     elif not from_zero:
         low -= 0.06 * (high - low)
-    y_ticks = ticks(low, high + 0.04 * (high - low), 4)
+    y_ticks = ticks(low, high + 0.04 * (high - low), TICKS)
     tick_words = [write_value(tick) for tick in y_ticks]
     left = max(text_width(words) for words in tick_words) + 6
     names = [(line.label, line.values, line.colour, line.bold) for line in lines]
@@ -125,13 +128,14 @@ def line_chart(
 def _months_axis(
     sheet: Sheet, months: Sequence[int], x: Scale, left: float, right: float, base: float, title: str
 ) -> None:
-    """Draw the axis: the first month, then whole years, as many as there is room for."""
+    """Draw the axis: the first month, then every third, sixth or twelfth, as many as there is room for."""
     sheet.line(left, base, right, base, sheet.palette.axis)
     first, last = months[0], months[-1]
-    years = [month for month in range(12, last + 1, 12) if month > first]
+    step = next((step for longest, step in SHORT_AXES if last - first <= longest), 12)
     room = max(int((right - left) / 34), 1)
-    every = -(-len(years) // room) if years else 1
-    shown = [month for month in years if (month // 12) % every == 0]
+    steps = [month for month in range(step, last + 1, step) if month > first]
+    every = -(-len(steps) // room) if steps else 1
+    shown = [month for month in steps if (month // step) % every == 0]
     near = text_width(str(first)) / 2 + 10
     marks = [first, *(month for month in shown if x(month) - x(first) > near)]
     if len(marks) == 1 and last > first:

@@ -1,0 +1,218 @@
+"""Delivery and term: damages for delay, the long stop, prepayment, how firm the term is."""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from risk.contract_rules import delay_damages, effective_term, long_stop, prepayment
+from risk.contract_rules.effective_term import in_months
+from schemas.commercial import Prepayment
+from schemas.deal import Deal
+from schemas.delivery import DelayDamages, LongStop
+from schemas.errors import DealError, MissingTermError, NotComputedError
+from schemas.money import Money
+from schemas.periods import Duration
+
+PATH = "delivery.tranches.a.delay_damages"
+
+
+def usd(amount: str) -> Money:
+    return Money(Decimal(amount), "USD")
+
+
+def months(duration: Duration) -> float:
+    return float(in_months(duration))
+
+
+def damages(**changes: Any) -> DelayDamages:
+    terms = {
+        "grace": {"months": 1},
+        "steps": [{"until": {"months": 2}, "fee_fraction": "0.25"}, {"fee_fraction": "1"}],
+        "cap": {"months": 4},
+    }
+    return DelayDamages.model_validate({**terms, **changes})
+
+
+def accrued(delay: float, terms: DelayDamages, planned: float = 4.0, last: int = 20) -> list[float]:
+    ready = np.array([[planned + delay]])
+    return [
+        float(delay_damages.arrays(ready, np.array([planned]), month, terms, months)[0, 0])
+        for month in range(1, last + 1)
+    ]
+
+
+# delay damages
+
+
+def test_damages_accrue_month_by_month_after_the_grace_and_up_to_the_cap():
+    # planned 4, grace to 5, a quarter to 7, whole fees to 9, the cap
+    assert accrued(30, damages())[:10] == [0, 0, 0, 0, 0, 0.25, 0.25, 1, 1, 0]
+    assert accrued(2.5, damages())[:8] == pytest.approx([0, 0, 0, 0, 0, 0.25, 0.125, 0])
+    assert sum(accrued(1.0, damages())) == 0
+
+
+def test_a_date_within_a_month_shifts_the_accrual():
+    assert accrued(30, damages(), planned=4.5)[5:11] == pytest.approx([0.125, 0.25, 0.125 + 0.5, 1, 0.5, 0])
+
+
+def test_a_franchise_is_charged_as_a_whole_once_it_has_passed():
+    terms = damages(grace_kind="franchise")
+    assert sum(accrued(1.0, terms)) == 0
+    # a delay of three months: nothing until the grace has passed at 5, then months one and two of delay together
+    assert accrued(3.0, terms)[:8] == pytest.approx([0, 0, 0, 0, 0, 0.5, 1, 0])
+    assert sum(accrued(30, terms)) == pytest.approx(2 * 0.25 + 2)
+
+
+def test_the_total_of_golden_deal_four_is_a_quarter_fee_for_each_chargeable_month():
+    terms = damages(steps=[{"until": {"months": 6}, "fee_fraction": "0.25"}], cap={"months": 6})
+    for delay in (0.3, 1.0, 1.7, 4.25, 7.0, 11.0):
+        chargeable = min(delay, 7.0) - min(delay, 1.0)
+        assert sum(accrued(delay, terms)) == pytest.approx(0.25 * chargeable)
+
+
+def test_nothing_accrues_beyond_the_last_step():
+    terms = damages(steps=[{"until": {"months": 1}, "fee_fraction": "1"}])
+    assert sum(accrued(30, terms)) == pytest.approx(1)
+    late = delay_damages.exact(date(2026, 1, 1), date(2026, 12, 1), usd("3100"), terms, PATH)
+    assert late.value == usd("3100.00")
+
+
+def test_each_day_late_costs_its_share_of_the_fee_of_its_calendar_month():
+    terms = damages(grace={"days": 0}, steps=[{"fee_fraction": "1"}], cap={"days": 60})
+    late = delay_damages.exact(date(2026, 1, 31), date(2026, 2, 2), usd("868"), terms, PATH)
+    assert late.value == usd("59.00")  # 868 / 31 + 868 / 28
+    assert [step.paragraph for step in late.steps] == [
+        "delay-damages.grace",
+        "delay-damages.cap",
+        "delay-damages.rate",
+        "delay-damages.rate",
+    ]
+    assert late.steps[2].term == f"{PATH}.steps[0]"
+
+
+def test_a_tranche_ready_within_the_grace_costs_nothing():
+    for kind in ("deductible", "franchise"):
+        terms = damages(grace={"days": 14}, grace_kind=kind, steps=[{"fee_fraction": "1"}])
+        ready = date(2026, 2, 14)
+        assert delay_damages.exact(date(2026, 1, 31), ready, usd("868"), terms, PATH).value == usd("0.00")
+        later = delay_damages.exact(date(2026, 1, 31), date(2026, 2, 15), usd("868"), terms, PATH).value
+        assert later == (usd("31.00") if kind == "deductible" else usd("462.00"))
+
+
+def test_steps_that_fall_are_refused():
+    terms = damages(
+        steps=[{"until": {"months": 3}, "fee_fraction": "1"}, {"until": {"months": 2}, "fee_fraction": "2"}]
+    )
+    with pytest.raises(DealError, match=r"steps\[1\]\.until"):
+        delay_damages.exact(date(2026, 1, 1), date(2026, 6, 1), usd("1"), terms, PATH)
+    with pytest.raises(DealError, match=r"steps\[1\]\.until"):
+        accrued(5, terms)
+
+
+def test_a_part_of_a_month_is_no_calendar_date():
+    terms = damages(grace={"months": "0.5"})
+    with pytest.raises(NotComputedError, match=r"delay_damages\.grace"):
+        delay_damages.exact(date(2026, 1, 1), date(2026, 6, 1), usd("1"), terms, PATH)
+
+
+# long stop
+
+
+def is_open(ready: float, planned: float, terms: LongStop) -> list[int]:
+    return [
+        month
+        for month in range(1, 20)
+        if long_stop.arrays(np.array([[ready]]), np.array([planned]), month, terms, months)[0, 0]
+    ]
+
+
+def test_the_long_stop_of_golden_deal_four_is_looked_at_once():
+    terms = LongStop.model_validate({"after": {"months": 9}, "exercise": {"months": 0}})
+    assert is_open(13.0, 4.0, terms) == []
+    assert is_open(13.1, 4.0, terms) == [13]
+    assert is_open(30.0, 4.0, terms) == [13]
+
+
+def test_a_right_between_two_month_ends_is_looked_at_when_the_month_ends():
+    terms = LongStop.model_validate({"after": {"days": 120}, "exercise": {"days": 60}})
+    # 4.3 + 120 days = 8.24 months; 60 days more = 10.21
+    assert is_open(30.0, 4.3, terms) == [9, 10]
+    assert is_open(9.5, 4.3, terms) == [9]
+    assert is_open(8.9, 4.3, terms) == []
+
+
+def test_the_long_stop_date_gives_a_right_with_its_days_and_its_reach():
+    terms = LongStop.model_validate({"after": {"days": 120}})
+    for first, reaches in ((True, True), (False, False)):
+        found = long_stop.exact(date(2026, 9, 30), None, terms, "America/New_York", "p", is_first_tranche=first).value
+        assert found is not None
+        assert found.long_stop_date == date(2027, 1, 28)
+        assert found.arises == datetime(2027, 1, 29, 5, tzinfo=UTC)
+        assert found.exercise_by == datetime(2027, 2, 28, 5, tzinfo=UTC)  # day 30 is 27 February
+        assert found.reaches_order is reaches
+    on_the_day = long_stop.exact(date(2026, 9, 30), date(2027, 1, 28), terms, "UTC", "p", is_first_tranche=True)
+    assert on_the_day.value is None
+
+
+# prepayment
+
+
+def test_a_prepayment_is_credited_in_equal_monthly_parts_to_the_last_month():
+    terms = Prepayment.model_validate({"fraction": "0.2", "credited_from_month": 3})
+    np.testing.assert_allclose(prepayment.arrays(5, terms), [0, 0, 1 / 3, 1 / 3, 1 / 3])
+    assert prepayment.exact(usd("100.00"), 5, terms).value == tuple(
+        usd(left) for left in ("100.00", "100.00", "66.67", "33.34", "0.00")
+    )
+
+
+def test_a_prepayment_that_is_never_credited_is_refused():
+    terms = Prepayment.model_validate({"fraction": "0.2", "credited_from_month": 37})
+    with pytest.raises(DealError, match=r"commercial\.prepayment\.credited_from_month: found 37"):
+        prepayment.arrays(36, terms)
+
+
+# effective firm term
+
+
+def deal(convenience: dict[str, Any] | None, ready: Any = "2026-06-01", **sections: Any) -> Deal:
+    return Deal.model_validate(
+        {
+            "schema_version": 1,
+            "commercial": {"currency": "USD", "charges": {}, "term": {"months": 36}},
+            "delivery": {"tranches": {"a": {"ready_for_service_date": ready}}},
+            "cancellation": {"convenience": convenience},
+            **sections,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "notice", "months_firm"),
+    [
+        ("2027-06-01", {"months": 3}, Fraction(15)),
+        ("2027-06-16", {"months": 3}, Fraction(31, 2)),
+        ("2026-01-01", {"months": 3}, Fraction(3)),  # notice may be given before service starts
+        ("2031-06-01", {"months": 3}, Fraction(36)),
+        ("2027-06-01", {"days": 90}, 12 + 90 * Fraction(1200, 36525)),
+    ],
+)
+def test_the_term_is_firm_to_the_first_exit_by_notice(first, notice, months_firm):
+    found = effective_term.exact(deal({"first_exercise": first, "notice": notice}))
+    assert found.value == months_firm
+    assert found.steps[0].paragraph == "term-renewal-notice.effective-term"
+
+
+def test_without_a_right_to_leave_the_whole_term_is_firm():
+    assert effective_term.exact(deal(None)).value == 36
+
+
+def test_dates_and_months_after_close_mix_when_close_is_known():
+    terms = {"first_exercise": {"close_plus_months": 17}, "notice": {"months": 3}}
+    finance = {"close": "2026-01-01", "currency": "USD"}
+    assert effective_term.exact(deal(terms, finance=finance)).value == 15
+    with pytest.raises(MissingTermError, match=r"finance\.close"):
+        effective_term.exact(deal(terms))

@@ -1,0 +1,306 @@
+"""What does not count: notice, announced times, allowances, causes, force majeure, overlaps."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from risk.contract_rules.statement import Line, Records, Statement, statement
+from schemas.deal import Deal
+from schemas.errors import MissingTermError, NotComputedError
+from schemas.incidents import Incident, Notice, UnitService, Window
+from schemas.periods import Month
+
+NOVEMBER = Month(2026, 11)
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def deal(exclusions: dict[str, Any] | None = None, **sections: Any) -> Deal:
+    bands = {"bands": [{"below": "0.999", "credit_fraction": "0.1"}]}
+    return Deal.model_validate(
+        {
+            "schema_version": 1,
+            "service_levels": {"nodes": {"level": "node", "target": "0.999", "credit": bands}},
+            "exclusions": exclusions or {},
+            "commercial": {"currency": "USD", "charges": {}, "term": {"months": 12}},
+            **sections,
+        }
+    )
+
+
+def node(name: str = "n1", **more: Any) -> UnitService:
+    return UnitService(unit_id=name, level="node", service="compute", monthly_fee=Decimal(43_200), **more)
+
+
+def down(start: str, end: str, unit: str = "n1", **more: Any) -> Incident:
+    more = {"id": f"{unit} {start}", **more}
+    return Incident(level="node", unit_id=unit, started_at=at(start), ended_at=at(end), **more)
+
+
+def window(kind: str, start: str, end: str, **more: Any) -> Window:
+    more = {"id": f"{kind} {start}", "notice_id": "n", **more}
+    return Window(kind=kind, starts_at=at(start), ends_at=at(end), **more)
+
+
+def notice(sent: str, **more: Any) -> Notice:
+    return Notice(id="n", kind="maintenance", sent_at=at(sent), **more)
+
+
+def result(
+    terms: Deal,
+    incidents: list[Incident],
+    windows: list[Window],
+    notices: list[Notice] | None = None,
+    units: list[UnitService] | None = None,
+    periods: list[Month] | None = None,
+) -> Statement:
+    records = Records(incidents, windows, notices or [], units or [node()])
+    return statement(terms, records, periods or [NOVEMBER])
+
+
+def excluded(*arguments: Any, **more: Any) -> object:
+    return result(*arguments, **more).lines[0].excluded_minutes
+
+
+def steps(line: Line, paragraph: str) -> list[Any]:
+    return [step for step in line.steps if step.paragraph == paragraph]
+
+
+OUTAGE = [down("2026-11-10T02:00", "2026-11-10T06:00")]
+WORK = [window("scheduled", "2026-11-10T02:00", "2026-11-10T06:00")]
+
+
+# scheduled maintenance
+
+
+@pytest.mark.parametrize(
+    ("sent", "partial_notice", "minutes"),
+    [
+        ("2026-11-03T02:00", "void", 240),  # seven days to the minute
+        ("2026-11-03T02:01", "void", 0),
+        ("2026-11-03T03:00", "late_part_counts", 180),
+        ("2026-11-04T02:00", "late_part_counts", 0),
+    ],
+)
+def test_late_notice_makes_the_work_count(sent, partial_notice, minutes):
+    terms = deal({"scheduled": {"notice_days": 7, "partial_notice": partial_notice}})
+    assert excluded(terms, OUTAGE, WORK, [notice(sent)]) == minutes
+
+
+def test_days_of_notice_are_counted_at_the_same_time_of_day_where_clocks_change():
+    # New York puts clocks back on 1 November: seven days before 02:00 there on the 5th are 169 hours
+    terms = deal(measurement={"zone": "America/New_York"})
+    outage = [down("2026-11-05T07:00", "2026-11-05T09:00")]
+    work = [window("scheduled", "2026-11-05T07:00", "2026-11-05T09:00")]
+    assert excluded(terms, outage, work, [notice("2026-10-29T06:00")]) == 120
+    assert excluded(terms, outage, work, [notice("2026-10-29T06:30")]) == 0
+
+
+def test_work_without_a_notice_or_for_a_unit_that_the_notice_does_not_name_counts():
+    line = result(deal(), OUTAGE, WORK).lines[0]
+    assert line.excluded_minutes == 0
+    assert steps(line, "scheduled-maintenance.notice")[0].inputs["found"] == "no notice on record"
+    other = notice("2026-11-01T00:00", unit_ids=("n2",))
+    assert excluded(deal(), OUTAGE, WORK, [other]) == 0
+    assert (
+        excluded(deal(), OUTAGE, [window("scheduled", "2026-11-10T02:00", "2026-11-10T06:00", unit_ids=("n2",))]) == 0
+    )
+
+
+def test_a_window_that_names_a_rack_covers_its_nodes():
+    units = [node(parent_id="rack-1"), node("n2", parent_id="rack-2")]
+    outages = [*OUTAGE, down("2026-11-10T02:00", "2026-11-10T06:00", "n2")]
+    work = [window("scheduled", "2026-11-10T02:00", "2026-11-10T06:00", unit_ids=("rack-1",))]
+    sent = notice("2026-11-01T00:00", unit_ids=("rack-1",))
+    lines = result(deal(), outages, work, [sent], units).lines
+    assert [line.excluded_minutes for line in lines] == [240, 0]
+
+
+def test_work_outside_the_announced_times_and_repair_after_them_count():
+    sent = notice("2026-11-01T00:00", covers_from=at("2026-11-10T03:00"), covers_to=at("2026-11-10T05:30"))
+    line = result(deal(), OUTAGE, WORK, [sent]).lines[0]
+    assert line.excluded_minutes == 150
+    assert steps(line, "scheduled-maintenance.overrun")
+    assert steps(line, "excluded-downtime.while-it-lasts")
+
+
+def test_the_allowance_of_a_month_starts_anew_at_local_midnight():
+    terms = deal({"scheduled": {"cap_unit_month_hours": "1"}}, measurement={"zone": "America/New_York"})
+    outage = [down("2026-12-01T02:00", "2026-12-01T08:00")]  # 21:00 to 03:00 in New York
+    work = [window("scheduled", "2026-12-01T02:00", "2026-12-01T08:00")]
+    lines = result(terms, outage, work, [notice("2026-11-01T00:00")], periods=[NOVEMBER, NOVEMBER.plus(1)]).lines
+    assert [(one.excluded_minutes, one.counted_minutes) for one in lines] == [(60, 120), (60, 120)]
+
+
+def test_too_many_slots_under_work_at_once_is_said():
+    terms = deal({"scheduled": {"max_concurrent_fraction": "0.5"}})
+    units = [node(f"n{i}") for i in (1, 2, 3)]
+    outages = [down("2026-11-10T02:00", "2026-11-10T06:00", f"n{i}") for i in (1, 2)]
+    sent = notice("2026-11-01T00:00")
+    found = result(terms, outages, WORK, [sent], units)
+    (check,) = found.checks
+    assert (check.result, check.inputs["greatest_share"]) == (False, Fraction(2, 3))
+    assert any("66.7% of the slots" in note for note in found.notes)
+    assert result(terms, outages[:1], WORK, [sent], units).checks[0].result
+
+
+# emergency maintenance
+
+
+def test_emergency_work_needs_its_hours_of_notice():
+    terms = deal({"emergency": {"min_notice_hours": "2"}})
+    work = [window("emergency", "2026-11-10T02:00", "2026-11-10T06:00")]
+    assert excluded(terms, OUTAGE, work, [notice("2026-11-10T00:00")]) == 240
+    assert excluded(terms, OUTAGE, work, [notice("2026-11-10T00:01")]) == 0
+
+
+def test_emergency_work_without_terms_is_refused():
+    work = [window("emergency", "2026-11-10T02:00", "2026-11-10T06:00")]
+    with pytest.raises(MissingTermError, match=r"exclusions\.emergency: missing"):
+        result(deal(), OUTAGE, work, [notice("2026-11-01T00:00")])
+
+
+# the list, causes, overlaps
+
+
+def test_a_head_that_is_not_on_the_list_counts_and_an_open_list_is_refused():
+    hold = [window("customer_hold", "2026-11-10T02:00", "2026-11-10T06:00")]
+    assert excluded(deal({"heads": ["scheduled"]}), OUTAGE, hold) == 0
+    with pytest.raises(NotComputedError, match=r"exclusions\.open_ended"):
+        result(deal({"heads": ["scheduled"], "open_ended": True}), OUTAGE, hold)
+
+
+@pytest.mark.parametrize("head", ["customer_hold", "suspension", "test_at_customer_request"])
+def test_heads_that_excuse_a_time_do_not_ask_for_its_cause(head):
+    outage = [down("2026-11-10T02:00", "2026-11-10T06:00", cause_party="provider")]
+    assert excluded(deal(), outage, [window(head, "2026-11-10T02:00", "2026-11-10T04:00")]) == 120
+
+
+@pytest.mark.parametrize(
+    ("party", "concurrent", "minutes"),
+    [
+        ("customer", "excluded_only_if_sole", 240),
+        ("unknown", "excluded_only_if_sole", 240),  # the window itself is the proof
+        ("provider", "excluded_only_if_sole", 0),
+        ("third_party", "excluded_only_if_sole", 0),
+        ("provider", "excluded_if_any", 240),
+    ],
+)
+def test_another_cause_takes_the_excuse_away_where_only_a_sole_cause_excuses(party, concurrent, minutes):
+    outage = [down("2026-11-10T02:00", "2026-11-10T06:00", cause_party=party)]
+    act = [window("customer_act", "2026-11-10T02:00", "2026-11-10T06:00")]
+    line = result(deal({"concurrent": concurrent}), outage, act).lines[0]
+    assert line.excluded_minutes == minutes
+    assert bool(steps(line, "excluded-downtime.concurrent")) == (party in ("provider", "third_party"))
+
+
+def test_only_the_stretch_with_another_cause_counts():
+    outages = [
+        down("2026-11-10T02:00", "2026-11-10T06:00", cause_party="customer"),
+        down("2026-11-10T05:00", "2026-11-10T07:00", cause_party="provider", id="p"),
+    ]
+    act = [window("customer_act", "2026-11-10T02:00", "2026-11-10T07:00")]
+    assert excluded(deal(), outages, act) == 180
+
+
+def test_a_minute_under_two_heads_uses_up_no_allowance_that_it_does_not_need():
+    exclusions = {
+        "scheduled": {"cap_unit_month_hours": "1"},
+        "emergency": {"min_notice_hours": "0", "cap_quarter_hours": "1"},
+    }
+    sent = [notice("2026-11-01T00:00")]
+    urgent = window("emergency", "2026-11-10T02:00", "2026-11-10T06:00")
+    hold = window("customer_hold", "2026-11-10T02:00", "2026-11-10T03:00")
+    # the hold takes the first hour, scheduled work the second, emergency work the third
+    line = result(deal(exclusions), OUTAGE, [urgent, *WORK, hold], sent).lines[0]
+    assert (line.excluded_minutes, line.counted_minutes) == (180, 60)
+    assert len(steps(line, "excluded-downtime.overlaps")) == 3
+    assert result(deal(exclusions), OUTAGE, [urgent, *WORK], sent).lines[0].excluded_minutes == 120
+
+
+# force majeure
+
+
+def storm(start: str = "2026-11-10T00:00", end: str = "2026-11-12T00:00", **more: Any) -> list[Window]:
+    return [window("force_majeure", start, end, event="natural_disaster_beyond_design_basis", **more)]
+
+
+TWO_DAYS = [down("2026-11-10T00:00", "2026-11-12T00:00", cause_party="third_party")]
+
+
+def test_relief_reaches_back_three_days_before_the_notice_at_most():
+    assert excluded(deal(), TWO_DAYS, storm(), [notice("2026-11-12T00:00")]) == 2880
+    assert excluded(deal(), TWO_DAYS, storm(), [notice("2026-11-14T00:00")]) == 1440
+    assert excluded(deal(), TWO_DAYS, storm(), [notice("2026-11-20T00:00")]) == 0
+    assert excluded(deal(), TWO_DAYS, storm()) == 0
+
+
+def test_an_event_must_be_on_the_list_and_not_on_that_of_what_never_counts():
+    sent = [notice("2026-11-10T00:00")]
+    attack = [window("force_majeure", "2026-11-10T00:00", "2026-11-12T00:00", event="cyber_attack")]
+    assert excluded(deal(), TWO_DAYS, attack, sent) == 0
+    listed = {"force_majeure": {"events": ["cyber_attack"]}}
+    assert excluded(deal(listed), TWO_DAYS, attack, sent) == 0
+    listed["force_majeure"]["never"] = []
+    assert excluded(deal(listed), TWO_DAYS, attack, sent) == 2880
+
+
+def test_a_cause_that_is_never_force_majeure_is_not_excused_by_a_storm():
+    sent = [notice("2026-11-10T00:00")]
+    own = [down("2026-11-10T00:00", "2026-11-12T00:00", cause="own_operating_error", cause_party="third_party")]
+    for concurrent in ("excluded_only_if_sole", "excluded_if_any"):
+        assert excluded(deal({"concurrent": concurrent}), own, storm(), sent) == 0
+
+
+@pytest.mark.parametrize(("fee_during", "base"), [("abates", 43_200 - 2880), ("continues", 43_200)])
+def test_fees_stop_while_force_majeure_keeps_a_unit_down_or_do_not(fee_during, base):
+    outages = [*TWO_DAYS, down("2026-11-20T00:00", "2026-11-20T10:00")]
+    terms = deal({"force_majeure": {"fee_during": fee_during}})
+    line = result(terms, outages, storm(), [notice("2026-11-10T00:00")]).lines[0]
+    assert (line.excluded_minutes, line.counted_minutes, line.base) == (2880, 600, base)
+    assert line.credit.amount == Decimal(base) / 10
+
+
+def test_prolonged_force_majeure_gives_a_right_while_the_unit_is_down():
+    terms = deal({"force_majeure": {"max_consecutive_days": 10, "max_days_in_180": 15}})
+    outages = [
+        down("2026-07-01T00:00", "2026-07-08T00:00", cause_party="third_party"),
+        down("2026-10-01T00:00", "2026-10-12T12:00", cause_party="third_party"),
+    ]
+    windows = [*storm("2026-07-01T00:00", "2026-07-08T00:00"), *storm("2026-10-01T00:00", "2026-10-12T12:00")]
+    sent = [notice("2026-07-01T00:00")]
+    found = result(terms, outages, windows, sent, [node(in_service_from=at("2026-01-01T00:00"))], [Month(2026, 10)])
+    by_form = {right.form: right for right in found.rights}
+    assert by_form["consecutive_days"].arises == at("2026-10-11T00:00")
+    assert by_form["days_in_180"].arises == at("2026-10-09T00:00")  # seven days and eight
+    assert by_form["consecutive_days"].exercise_by == at("2026-10-12T12:00")
+    assert {right.unit for right in found.rights} == {"n1"}
+
+
+def test_days_of_force_majeure_leave_the_count_after_180_days():
+    terms = deal({"force_majeure": {"max_consecutive_days": 100, "max_days_in_180": 15}})
+    outages = [
+        down("2026-01-01T00:00", "2026-01-08T00:00", cause_party="third_party"),
+        down("2026-07-04T00:00", "2026-07-20T12:00", cause_party="third_party"),
+    ]
+    windows = [*storm("2026-01-01T00:00", "2026-01-08T00:00"), *storm("2026-07-04T00:00", "2026-07-20T12:00")]
+    units = [node(in_service_from=at("2026-01-01T00:00"))]
+    found = result(terms, outages, windows, [notice("2026-01-01T00:00")], units, [Month(2026, 7)])
+    (right,) = found.rights
+    # on 7 July the last of January has left the 180 days, so fifteen days are full on 19 July
+    assert right.arises == at("2026-07-19T00:00")
+
+
+def test_windows_on_record_are_taken_as_proved_and_what_they_name_is_checked():
+    terms = deal({"scheduled": {"windows": "Tuesdays"}})
+    work = [window("scheduled", "2026-11-10T02:00", "2026-11-10T06:00", notice_id="gone", unit_ids=("ghost",))]
+    notes = result(terms, OUTAGE, work).notes
+    assert any("taken as proved" in note for note in notes)
+    assert any("Notices gone" in note for note in notes)
+    assert any("Windows name ghost" in note for note in notes)
+    assert any("(Tuesdays) was not checked" in note for note in notes)

@@ -1,0 +1,179 @@
+"""Every paragraph that the rules say they compute is emitted by them, with the path of a term that exists."""
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from risk.contract_rules import delay_damages, effective_term, long_stop, paragraphs, prepayment
+from risk.contract_rules.statement import Records, Statement, statement
+from risk.core.computed import Step
+from schemas.deal import Deal, value_at
+from schemas.incidents import Incident, Notice, UnitService, Window
+from schemas.money import Money
+from schemas.periods import Month
+
+ROWS = {"bands": [{"below": "0.995", "credit_fraction": "0.1"}, {"below": "0.9", "credit_fraction": "0.5"}]}
+TERMS: dict[str, Any] = {
+    "schema_version": 1,
+    "measurement": {"merge_gap_minutes": 30},
+    "service_levels": {
+        "nodes": {"level": "node", "target": "0.995", "credit": ROWS, "measurement": {"minimum_outage_minutes": 2}},
+        "racks": {"level": "rack", "target": "0.995", "credit": ROWS, "k": 1, "n": 2, "excluded_leave": "both"},
+        "cluster": {"level": "cluster", "target": "0.995", "credit": ROWS, "nodes_needed_share": "1"},
+    },
+    "exclusions": {
+        "scheduled": {"notice_days": 7, "cap_unit_month_hours": "1", "max_concurrent_fraction": "0.5"},
+        "emergency": {"min_notice_hours": "2", "cap_quarter_hours": "1"},
+        "force_majeure": {"max_consecutive_days": 1},
+    },
+    "credits": {
+        "caps": {"month": "0.01", "year": "0.001"},
+        "process": {"mode": "claimed", "window_from": "period_end", "late": "forfeit"},
+        "form": {"expiry_months": 12},
+    },
+    "commercial": {
+        "currency": "USD",
+        "charges": {},
+        "term": {"months": 36},
+        "prepayment": {"fraction": "0.2", "credited_from_month": 25},
+    },
+    "delivery": {
+        "tranches": {
+            "a": {
+                "ready_for_service_date": "2026-06-01",
+                "delay_damages": {"grace": {"days": 5}, "steps": [{"fee_fraction": "1"}], "cap": {"days": 60}},
+                "long_stop": {"after": {"days": 120}},
+            }
+        }
+    },
+    "cancellation": {
+        "chronic_failure": {
+            "limbs": [
+                {"form": "bad_months", "service_level": "cluster", "below": "0.98", "k": 1, "m": 1},
+                {"form": "single_outage", "service_level": "nodes", "hours": "24"},
+            ],
+            "cure_days": 5,
+        }
+    },
+    "amendments": [{"effective_from": "2026-11-15", "set": {"credits.process.mode": "automatic"}}],
+}
+NOVEMBER = Month(2026, 11)
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def unit(name: str, level: str, parent: str | None = None, since: str | None = None) -> UnitService:
+    return UnitService(
+        unit_id=name,
+        level=level,
+        service="compute",
+        monthly_fee=Decimal(100),
+        prepaid_fraction=Decimal("0.2"),
+        parent_id=parent,
+        in_service_from=at(since or "2026-11-01T00:00"),
+    )
+
+
+def down(name: str, start: str, hours: float, level: str = "node", **more: Any) -> Incident:
+    end = at(start) + timedelta(hours=hours) if hours else None
+    more = {"id": f"{name} {start}", **more}
+    return Incident(level=level, unit_id=name, started_at=at(start), ended_at=end, **more)
+
+
+def window(kind: str, start: str, end: str, names: tuple[str, ...], **more: Any) -> Window:
+    return Window(id=f"{kind} {start}", kind=kind, starts_at=at(start), ends_at=at(end), unit_ids=names, **more)
+
+
+def tour() -> tuple[Deal, Statement]:
+    """Return a statement in which every rule has something to say."""
+    deal = Deal.model_validate(TERMS)
+    units = [
+        unit("c", "cluster"),
+        unit("r", "rack"),
+        unit("r2", "rack", "c"),
+        unit("n1", "node", "r2"),
+        unit("n2", "node", "r2", "2026-11-05T00:00"),
+        unit("n3", "node"),
+    ]
+    incidents = [
+        down("n1", "2026-11-02T00:00", 1, readmitted_at=at("2026-11-02T02:00")),
+        down("n1", "2026-11-02T02:10", 1),
+        down("n1", "2026-11-03T00:00", 0.01),
+        down("n1", "2026-11-06T00:00", 3, state="planned"),
+        down("n1", "2026-11-07T00:00", 3, state="planned"),
+        down("n1", "2026-11-08T00:00", 3, cause_party="provider"),
+        down("n1", "2026-11-09T00:00", 3),
+        down("n1", "2026-11-10T00:00", 60, cause_party="third_party"),
+        down("n1", "2026-11-14T00:00", 1, cause="price"),
+        down("n3", "2026-11-16T00:00", 3.6),
+        down("n2", "2026-11-18T00:00", 30, state="unknown"),
+        down("n2", "2026-11-20T00:00", 30),
+        down("c", "2026-11-20T00:00", 2, "cluster"),
+        down("n2", "2026-11-30T20:00", 0),
+        down("n1", "2026-12-06T00:00", 24 * 25),
+        down("r", "2026-11-01T00:00", 24 * 30, "rack"),
+    ]
+    windows = [
+        window("scheduled", "2026-11-06T00:00", "2026-11-06T02:00", ("n1",), notice_id="in-time"),
+        window("emergency", "2026-11-06T00:00", "2026-11-06T03:00", ("n1",), notice_id="in-time"),
+        window("scheduled", "2026-11-07T00:00", "2026-11-07T02:00", ("n1",), notice_id="late"),
+        window("customer_act", "2026-11-08T00:00", "2026-11-08T02:00", ("n1",)),
+        window("customer_hold", "2026-11-09T00:00", "2026-11-09T02:00", ("n1",)),
+        window("force_majeure", "2026-11-10T00:00", "2026-11-15T00:00", ("n1",), event="war", notice_id="in-time"),
+        window("suspension", "2026-11-01T00:00", "2026-12-01T00:00", ("r",)),
+    ]
+    notices = [
+        Notice(id="in-time", kind="work", sent_at=at("2026-10-20T00:00"), covers_to=at("2026-11-06T01:30")),
+        Notice(id="late", kind="work", sent_at=at("2026-11-06T00:00")),
+    ]
+    notices.append(Notice(id="claim", kind="claim", sent_at=at("2026-12-05T00:00"), unit_ids=("n1",)))
+    records = Records(incidents, windows, notices, units)
+    return deal, statement(deal, records, [NOVEMBER, NOVEMBER.plus(1)], as_of=at("2027-01-15T00:00"))
+
+
+def emitted() -> tuple[Deal, list[Step]]:
+    deal, found = tour()
+    steps = [step for line in found.lines for step in line.steps]
+    steps += [step for settlement in found.settlements for step in settlement.steps]
+    steps += [step for right in found.rights for step in right.steps]
+    steps += found.checks
+    assert deal.delivery is not None
+    assert deal.commercial is not None
+    assert deal.commercial.prepayment is not None
+    tranche = deal.delivery.tranches["a"]
+    assert tranche.delay_damages is not None
+    assert tranche.long_stop is not None
+    path = "delivery.tranches.a"
+    planned, ready = date(2026, 6, 1), date(2026, 11, 1)
+    money = Money(Decimal(1000), "USD")
+    steps += delay_damages.exact(planned, ready, money, tranche.delay_damages, f"{path}.delay_damages").steps
+    steps += long_stop.exact(planned, ready, tranche.long_stop, "UTC", f"{path}.long_stop", is_first_tranche=True).steps
+    steps += prepayment.exact(money, 36, deal.commercial.prepayment).steps
+    steps += effective_term.exact(deal).steps
+    return deal, steps
+
+
+def test_the_rules_emit_every_paragraph_they_claim_and_no_other():
+    _, steps = emitted()
+    assert {step.paragraph for step in steps} == paragraphs()
+
+
+def test_every_step_says_its_rule_in_words_and_names_a_term_that_is_there():
+    deal, steps = emitted()
+    paths = set()
+    for step in steps:
+        assert step.rule.strip() == step.rule != ""
+        if step.term is not None:
+            paths.add(step.term)
+            value_at(deal, step.term)
+    assert {"service_levels.nodes.credit.bands[0]", "credits.caps.month", "measurement.zone"} <= paths
+
+
+def test_the_sums_of_a_statement_agree_with_its_lines():
+    _, found = tour()
+    assert found.total.amount == sum(line.payable.amount for line in found.lines)
+    for line in found.lines:
+        assert line.credit.amount == line.payable.amount + sum(m.amount for m in line.lost.values())
+        assert line.down_minutes == line.excluded_minutes + line.disregarded_minutes + line.counted_minutes
