@@ -9,6 +9,7 @@ from pydantic import model_validator
 from schemas.base import Terms
 from schemas.errors import TermsError
 from schemas.sources import (
+    SourcedAnnualRate,
     SourcedHours,
     SourcedMonths,
     SourcedPerYear,
@@ -64,7 +65,7 @@ class MarketLaw(Terms):
 
     spot_rent: SourcedRent
     """Rent today for one GPU-hour, of the channel and term the source says. [currency/GPU-hour]"""
-    decay_per_year: SourcedSigned
+    decay_per_year: SourcedAnnualRate
     """Loss of the logarithm of rent a year from age. [1/year]"""
     persistence: SourcedShare
     """Share of this month's deviation that is left next month; 1 is a random walk. [1]"""
@@ -79,7 +80,7 @@ class ValueLaw(Terms):
 
     life: SourcedYears
     """Working life of a GPU. [year]"""
-    discount_rate: SourcedShare
+    discount_rate: SourcedAnnualRate
     """Continuous, a year. [1/year]"""
     cash_cost: SourcedRent
     """Cost of running one GPU for an hour, power included. [currency/GPU-hour]"""

@@ -82,6 +82,8 @@ SourcedMonths = Annotated[Sourced, quantity("month", high=1200.0)]
 SourcedYears = Annotated[Sourced, quantity("year", high=100.0)]
 SourcedHours = Annotated[Sourced, quantity("h", high=1e6)]
 SourcedPerYear = Annotated[Sourced, quantity("1/year", high=1e6)]
+SourcedAnnualRate = Annotated[Sourced, quantity("1/year", low=-5.0, high=5.0)]
+"""A rate that works through an exponential. [1/year]"""
 SourcedRent = Annotated[Sourced, quantity("USD/GPU-hour", "EUR/GPU-hour", "GBP/GPU-hour", high=10_000.0)]
 SourcedSigned = Annotated[Sourced, quantity("1", low=-100.0, high=100.0)]
 Provenance = dict[Annotated[str, Field(min_length=1, max_length=300)], Source]

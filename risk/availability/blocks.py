@@ -49,8 +49,8 @@ def block_law(name: str, block: ComponentBlock) -> BlockLaw:
     Examples
     --------
     >>> law = block_law("pumps", ComponentBlock(component="pump_chilled_water", count=2, needed=1))
-    >>> round(law.down, 13), law.order
-    (3.269e-10, 2)
+    >>> f"{law.down:.3g}", law.order
+    ('3.27e-10', 2)
     """
     data: Component = component(block.component)
     failures = block.failures_per_year or data.failures_per_year

@@ -17,6 +17,7 @@ from risk.availability.site import analyse
 from risk.contract_rules import minutes
 from risk.contract_rules.counting_rules import CountingRules, counting_rules
 from risk.core.downtime import Lengths
+from risk.core.notes import grouped
 from risk.core.protocol import Paths, Phase, Risk, State, StepFunction
 from risk.core.setting import Setting
 from schemas.assumptions import OutageLaw
@@ -224,21 +225,25 @@ def _of_sites(deal: Deal, setting: Setting) -> tuple[tuple[Unit, ...], list[str]
             notes.append(f"Site {site!r} has no topology, so tranche {name!r} has no outages from it.")
         else:
             at.setdefault(site, []).append(position)
-    units = []
+    units, said = [], []
     for name, positions in at.items():
         site_terms = deal.sites[name]
         result = analyse(site_terms, f"sites.{name}")
-        notes += [f"Site {name!r}: {words}" for words in site_ignores(result, site_terms)]
+        said += [(name, words) for words in site_ignores(result, site_terms)]
         if result.mean_up_hours is None or result.lengths is None:
-            notes.append(f"Site {name!r} is never down in its model.")
+            said.append((name, "never down in its model."))
             continue
         lengths = Lengths(result.lengths.means, result.lengths.weights, result.restart_hours * 60.0)
         law = GraphLaw(result.mean_up_hours, lengths)
         units.append(Unit(f"outage:{name}", tuple(positions), law, f"sites.{name}.topology"))
-        notes.append(
-            f"Site {name!r}: {result.outages_per_year:.3g} outages a year of {result.mean_outage_hours:.3g} h and "
-            f"{result.restart_hours:g} h of restart on average, from its graph; sites fail independently of each other."
+        said.append(
+            (
+                name,
+                f"{result.outages_per_year:.3g} outages a year of {result.mean_outage_hours:.3g} h and "
+                f"{result.restart_hours:g} h of restart on average, from the graph; sites fail independently.",
+            )
         )
+    notes += grouped("Site", said)
     if units:
         notes += [
             *IGNORES,

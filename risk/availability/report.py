@@ -19,12 +19,12 @@ LISTED_PROBABILITY = 1e-12
 """Capacity states less likely than this are added up in one figure."""
 
 IGNORES = (
-    "Components fail and are repaired independently: no common cause unless it stands as a block of its own, no shared "
-    "repair crew, no maintenance, no human error, no ageing.",
+    "Components fail and are repaired independently, each with its own repairer, and do not age; common causes, "
+    "maintenance and human error count only where they stand as blocks of their own.",
     "Switching is perfect and at once: no failure to start or to transfer on demand beyond what a block's rate holds, "
     "no fuel limit, no battery time, no warming of a hall without cooling.",
-    "The law of outage lengths lets each outage end when the first block of its cut set is back, scaled to the exact "
-    "mean; the time to the next outage is exponential.",
+    "Each outage ends when the first block of its cut set is back, scaled to the exact mean; the time to the next "
+    "outage is exponential.",
 )
 
 
@@ -53,6 +53,7 @@ def _site(name: str, site: Site) -> dict[str, Any]:
             "availability_reason": "the site has no topology",
         }
     result = analyse(site, f"sites.{name}")
+    month = _month(result)
     entry: dict[str, Any] = {
         "id": name,
         "name": site.name,
@@ -72,13 +73,13 @@ def _site(name: str, site: Site) -> dict[str, Any]:
         **_capacity(result),
         **_cut_sets(result),
         "importance": _importance(result),
-        "monthly_downtime_hours": _month(result),
+        "monthly_downtime_hours": month,
         "blocks": [_block(law) for law in result.blocks],
         "ignores": [*IGNORES, *site_ignores(result, site)],
     }
     if result.mean_outage_hours is None:
         entry["mean_outage_hours_reason"] = "the site is never down in this model"
-    if result.monthly_downtime is None:
+    if month is None:
         entry["monthly_downtime_hours_reason"] = "outages are too many for the law of one month"
     return entry
 
@@ -89,10 +90,10 @@ def site_ignores(result: SiteResult, site: Site) -> tuple[str, ...]:
     if site.restart_hours is None:
         notes.append("No restart time is given, so service is counted as back at the moment supply is.")
     if result.rows > 1:
-        partial = 1.0 - result.expected_rows_served - result.unavailability
         notes.append(
             f"The site counts as down, all of it, while fewer than {result.rows_needed} of {result.rows} rows are "
-            f"served; rows without supply while it counts as up add {max(partial, 0.0):.3g} of capacity on average."
+            f"served, {result.unavailability:.3g} of the time; on average {1.0 - result.expected_rows_served:.3g} of "
+            "its rows are without supply."
         )
     if result.cut_set_coverage is not None and result.cut_set_coverage < 0.99:
         notes.append(

@@ -94,8 +94,12 @@ class SiteResult:
     importance: tuple[Importance, ...]
     lengths: Lengths | None
     """Law of the time without supply: one exponential for each form of cut set, scaled to the exact mean. [min]"""
-    monthly_downtime: MonthlyDowntime | None
     blocks: tuple[BlockLaw, ...]
+
+    @property
+    def monthly_downtime(self) -> MonthlyDowntime | None:
+        """Return the law of a month's downtime; None when outages are too many for it."""
+        return _month(self.mean_up_hours, self.lengths, self.restart_hours)
 
 
 def analyse(site: Site, path: str = "site") -> SiteResult:
@@ -177,7 +181,6 @@ def analyse(site: Site, path: str = "site") -> SiteResult:
         cut_set_coverage=(sum(s.alike * s.per_hour for s in cut_sets.sets) / frequency if frequency > 0 else None),
         importance=_importance(values, blocks, down, birnbaum, starts),
         lengths=lengths,
-        monthly_downtime=_month(mean_up, lengths, restart),
         blocks=blocks,
     )
 

@@ -17,6 +17,7 @@ from risk.cluster.slot_month import allowed_minutes, slot_law
 from risk.contract_rules.counting_rules import CountingRules, counting_rules
 from risk.core.data import hardware
 from risk.core.downtime import Lengths
+from risk.core.notes import grouped
 from risk.core.protocol import Paths, Phase, Risk, State, StepFunction
 from risk.core.setting import Setting
 from schemas.capacity import Cluster
@@ -127,11 +128,17 @@ def from_deal(deal: Deal, setting: Setting) -> Risk | None:
     for name, terms in deal.service_levels.items():
         if terms.level in ("node", "rack", "scale_up_domain"):
             level, words = _level(name, terms, deal, setting, windows)
-            notes += words
+            notes += grouped(f"Service level {name!r}, cluster", words)
             if level.tranches:
                 levels.append(level)
         elif terms.level == "cluster" and deal.assumptions.prescribed.bad_month is None:
-            notes += _cluster_notes(name, terms, setting)
+            notes += grouped(f"Service level {name!r}, tranche", _cluster_notes(terms, setting))
+    if any(group.nodes_each > 1 for level in levels for group in level.tranches):
+        notes.append(
+            "Racks and domains: an outage lasts until the first node is back, scaled to the exact mean, and outages "
+            "come evenly over time, which overstates the months with any by up to a tenth; parts that a rack shares "
+            "fail as the hardware file says; a spare elsewhere does not stand in for a node of the rack."
+        )
     if levels:
         notes += [
             "Nodes: what one node does in one month does not depend on what it did the month before; nodes that fail "
@@ -148,14 +155,15 @@ def from_deal(deal: Deal, setting: Setting) -> Risk | None:
 
 def _level(
     name: str, terms: ServiceLevel, deal: Deal, setting: Setting, windows: IntArray
-) -> tuple[LevelUnits, list[str]]:
-    """Return one level with its tranches, and words on what is particular to it."""
+) -> tuple[LevelUnits, list[tuple[str, str]]]:
+    """Return one level with its tranches, and words on what is particular to each cluster."""
     path = f"service_levels.{name}"
     if terms.aggregation == "fleet_mean":
         raise NotComputedError(f"{path}.aggregation", "a fleet mean in the simulation", "use per_unit")
     rules = counting_rules(deal.measurement, terms.measurement)
     assert deal.delivery is not None
-    groups, notes = [], []
+    groups: list[TrancheUnits] = []
+    notes: list[tuple[str, str]] = []
     laws: dict[str, tuple[int, int, dict[int, FloatArray]]] = {}
     for position, tranche in enumerate(setting.tranches):
         if terms.service is not None and terms.service != setting.service_of[position]:
@@ -169,10 +177,10 @@ def _level(
             rates = node_rates(cluster, f"clusters.{key}")
             if terms.level == "node":
                 units, each, rate, lengths = _nodes(rates)
-                words = _node_words(name, key, rates)
+                words = _node_words(rates)
             else:
                 units, each, rate, lengths, words = _domains(name, key, terms, cluster, rates)
-            notes.append(words)
+            notes.append((key, words))
             laws[key] = units, each, _survival(rate, lengths, terms.credit, rules, windows)
         units, each, survival = laws[key]
         groups.append(TrancheUnits(position, units, each, survival))
@@ -184,12 +192,12 @@ def _nodes(rates: NodeRates) -> tuple[int, int, float, Lengths]:
     return rates.nodes, 1, rates.interrupts_per_year / HOURS_PER_YEAR / 60.0, rates.lengths()
 
 
-def _node_words(name: str, cluster: str, rates: NodeRates) -> str:
+def _node_words(rates: NodeRates) -> str:
     """Return the figures of a node level in words."""
     return (
-        f"Service level {name!r}, cluster {cluster!r}: {rates.interrupts_per_year:.3g} interruptions of one node a "
-        f"year, a spare free for {rates.spare_free:.1%} of hardware failures, mean availability of a slot "
-        f"{rates.availability():.5f}; lengths are exponential with the mean of what ends them, months stationary."
+        f"{rates.interrupts_per_year:.3g} interruptions of one node a year, a spare free for {rates.spare_free:.1%} of "
+        f"hardware failures, mean availability of a slot {rates.availability():.5f}; lengths are exponential with the "
+        "mean of what ends them, and months are stationary."
     )
 
 
@@ -201,9 +209,7 @@ def _domains(
     if terms.k is None or terms.n is None:
         raise MissingTermError(f"{path}.k", "a level of racks or domains", "give k and n, the nodes that must be up")
     if terms.n - terms.k + 1 > MOST_MISSING:
-        raise NotComputedError(
-            f"{path}.k", f"a domain that is up with {terms.n - terms.k} or more nodes down", "raise k"
-        )
+        raise NotComputedError(f"{path}.k", f"a unit that stays up with {terms.n - terms.k} nodes down", "raise k")
     units = rates.nodes // terms.n
     if units == 0:
         raise MissingTermError(
@@ -213,10 +219,9 @@ def _domains(
         )
     law = domain_law(rates, terms.k, terms.n, hardware(cluster.hardware) if cluster.hardware else None)
     words = (
-        f"Service level {name!r}, cluster {key!r}: {units} units of {terms.n} nodes of which {terms.k} must be up, "
+        f"{units} units of {terms.n} nodes of which {terms.k} must be up, "
         f"{law.per_hour * HOURS_PER_YEAR:.3g} outages of one unit a year, unavailable {law.unavailability:.3g} of the "
-        "time; outages last until the first node is back, scaled to the exact mean, and come evenly over time, which "
-        "overstates the months with any by up to a tenth; a spare outside a unit does not stand in for its nodes"
+        "time"
     )
     left = rates.nodes - units * terms.n
     words += f"; {left} nodes that fill no unit are left out." if left else "."
@@ -232,11 +237,11 @@ def _survival(
     return {window: law.survival(window) for window in distinct}
 
 
-def _cluster_notes(name: str, terms: ServiceLevel, setting: Setting) -> list[str]:
+def _cluster_notes(terms: ServiceLevel, setting: Setting) -> list[tuple[str, str]]:
     """Return the chance that node failures alone take a cluster under its needed share, which is not simulated."""
     assert setting.deal.delivery is not None
     assert terms.nodes_needed_share is not None
-    notes: list[str] = []
+    notes: list[tuple[str, str]] = []
     for position, tranche in enumerate(setting.tranches):
         key = setting.deal.delivery.tranches[tranche].cluster
         cluster = setting.cluster_of(position)
@@ -250,8 +255,5 @@ def _cluster_notes(name: str, terms: ServiceLevel, setting: Setting) -> list[str
             chance = rates.chance_of_too_few(needed)
             figure = f"{chance:.3g}" if chance >= 1e-12 else "less than 1e-12"
             words = f"with {needed} of {rates.nodes} nodes needed that is {figure} of the time"
-        notes.append(
-            f"Service level {name!r}, tranche {tranche!r}: node failures alone can leave too few nodes up, which is "
-            f"not simulated; {words}."
-        )
+        notes.append((tranche, f"node failures alone can leave too few nodes up, which is not simulated; {words}."))
     return notes

@@ -78,14 +78,15 @@ def accrued_fee(
     whole = month[1] - month[0]
     fee = Fraction(0)
     for spell in unit.spells:
-        served = clipped((spell.span,), *month)
-        time = length(served)
-        if relief.fee_during == "abates":
-            time -= length(intersection(served, force_majeure))
-        if time:
+        paid = Fraction(1) if with_prepaid else 1 - Fraction(spell.prepaid_fraction)
+        share = Fraction(1)
+        if force_majeure or spell.span[0] > month[0] or spell.span[1] < month[1]:
+            served = clipped((spell.span,), *month)
+            time = length(served)
+            if relief.fee_during == "abates":
+                time -= length(intersection(served, force_majeure))
             share = Fraction(time // MICROSECOND, whole // MICROSECOND)
-            paid = Fraction(1) if with_prepaid else 1 - Fraction(spell.prepaid_fraction)
-            fee += Fraction(spell.monthly_fee) * paid * share
+        fee += Fraction(spell.monthly_fee) * paid * share
     return fee
 
 

@@ -18,7 +18,12 @@ DAYS_PER_MEAN_MONTH = Fraction(36525, 1200)
 
 
 def exact(deal: Deal) -> Computed[Fraction]:
-    """Return the months for which the first tranche is firm: min(firm term, first notice + length of notice). [month]
+    """Return the months for which every tranche is bound: min(firm term, time to the end of the first notice). [month]
+
+    Notes
+    -----
+    The time runs from the Ready-for-Service Date of a tranche to the end of a notice given on the first day on which
+    it may be given; the tranche for which it is shortest decides.
 
     Raises
     ------
@@ -34,13 +39,15 @@ def exact(deal: Deal) -> Computed[Fraction]:
         return Computed(firm, (Step(PARAGRAPH, rule, firm, {"firm_months": firm}, "commercial.term.months"),))
     if deal.delivery is None:
         raise MissingTermError("delivery.tranches", "the effective firm term", "give a Ready-for-Service Date")
-    starts = min(_months(t.ready_for_service_date, deal) for t in deal.delivery.tranches.values())
-    first = _months(convenience.first_exercise, deal) - starts
+    ready = {name: _months(tranche.ready_for_service_date, deal) for name, tranche in deal.delivery.tranches.items()}
+    last = max(ready, key=lambda name: ready[name])
+    first = _months(convenience.first_exercise, deal) - ready[last]
     notice = in_months(convenience.notice)
-    effective = min(firm, max(first, Fraction(0)) + notice)
+    effective = min(firm, max(first + notice, Fraction(0)))
     rule = "the lesser of the firm term and the months to the first day of notice plus the notice"
     facts = {
         "firm_months": firm,
+        "tranche": last,
         "months_to_first_notice": first,
         "notice_months": notice,
         "party": convenience.party,

@@ -26,6 +26,7 @@ from risk.contract_rules.register import Register
 from risk.contract_rules.unit_history import UnitHistory
 from risk.core.computed import Step
 from schemas.deal import Deal
+from schemas.money import zero
 from schemas.periods import Month
 from schemas.service_levels import ServiceLevel
 
@@ -184,10 +185,13 @@ def _credited(
     excused = one.history.excluded.by_head.get("force_majeure", ())
     relief = terms.exclusions.force_majeure
     base = credit_base.exact(one.unit, span, excused, fees.base, terms.credits, relief)
-    unit_fee = credit_base.accrued_fee(one.unit, span, excused, relief)
-    capped = caps.of_unit(Fraction(share.value) * base.value, unit_fee, terms.credits.caps)
-    credit = rounding.exact(capped.value, register.currency, terms.credits.rounding)
-    tail = (*base.steps, *capped.steps, *credit.steps) if share.value else base.steps
+    credit = zero(register.currency)
+    tail = base.steps
+    if share.value:
+        unit_fee = credit_base.accrued_fee(one.unit, span, excused, relief)
+        capped = caps.of_unit(Fraction(share.value) * base.value, unit_fee, terms.credits.caps)
+        rounded = rounding.exact(capped.value, register.currency, terms.credits.rounding)
+        credit, tail = rounded.value, (*base.steps, *capped.steps, *rounded.steps)
     return Line(
         period=month,
         service_level=level_id,
@@ -203,8 +207,8 @@ def _credited(
         target_met=promised.value,
         credit_fraction=share.value,
         base=base.value,
-        credit=credit.value,
-        payable=credit.value,
+        credit=credit,
+        payable=credit,
         steps=(*one.steps, *steps, *promised.steps, *share.steps, *tail),
     )
 

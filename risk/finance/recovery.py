@@ -22,7 +22,8 @@ class RecoveryLaw:
     -----
     Sale: max(0, stress x sum of value x (1 - cost)) / (1+i)^lag, undelivered tranches times their own factor.
     Novation: share x sum over tranches still under contract of max(monthly margin, 0) x annuity(i, months left of the
-    term), 0 without a contract. The recovery is never above the exposure.
+    term) less the prepayment still to be credited, which a substitute must honour, not discounted; 0 without a
+    contract. The recovery is never above the exposure.
     """
 
     setting: Setting
@@ -70,5 +71,6 @@ class RecoveryLaw:
         factor = state.now.get("rent_factor")
         fees = self.setting.fees[:, month - 1] * (factor[rows] if factor is not None else 1.0)
         margin = np.maximum(fees - (self.setting.fees - self.margin)[:, month - 1], 0.0)
-        worth = (margin * annuity * state.under_contract[rows]).sum(axis=1)
+        each = np.maximum(margin * annuity - state.now["prepaid_left"][rows], 0.0)
+        worth = (each * state.under_contract[rows]).sum(axis=1)
         return np.asarray(self.novation_share * worth)

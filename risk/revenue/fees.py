@@ -37,3 +37,10 @@ class PrepaymentSchedule:
         now = np.interp(month - ready, positions, self.cumulative)
         before = np.interp(month - 1 - ready, positions, self.cumulative)
         return (now - before) * self.amounts
+
+    def left(self, ready: FloatArray, month: int) -> FloatArray:
+        """Return the prepayment still to be credited at the end of month `month`, shape as `ready`. [currency]"""
+        if self.cumulative is None:
+            return np.zeros_like(ready)
+        so_far = np.interp(month - ready, np.arange(len(self.cumulative), dtype=float), self.cumulative)
+        return (1.0 - so_far) * self.amounts

@@ -22,7 +22,7 @@ class Revenue:
     """Writes fees, credits and bad months of the month.
 
     Arrays: `fees_by_tranche` (draws, tranches), `fees`, `credits` (draws,) [currency]; `credit:<level>` (draws,)
-    [currency] before stacking and caps; `in_term` (draws, tranches); `bad_month:<limb>` (draws, tranches).
+    [currency] before stacking and caps; `prepaid_left` (draws, tranches) [currency] still to be credited; `in_term` (draws, tranches); `bad_month:<limb>` (draws, tranches).
     """
 
     streams: tuple[str, ...] = ()
@@ -75,6 +75,7 @@ class Revenue:
         state.now["fees"] = fees.sum(axis=1)
         state.now["in_term"] = ready + self.setting.term_months > month
         state.post("fees", state.now["fees"])
+        state.now["prepaid_left"] = self.prepayment.left(ready, month)
         if self.prepayment.cumulative is not None:
             credited = np.minimum(self.prepayment.credited(ready, month) * state.under_contract, fees)
             state.post("prepayment_credited", -credited.sum(axis=1))

@@ -23,7 +23,7 @@ def run(path: Path, draws: int, seed: int, workers: int, out: Path | None, save_
     from slakit.reports import score_terminal
     from slakit.scoring import score_deal
 
-    with progress_bar() as progress:
+    with progress_bar(draws) as progress:
         result = score_deal(loaded, draws=draws, seed=seed, workers=workers, progress=progress)
     if save_json is not None:
         save_json.parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ def _check_summary(out: Path | None) -> None:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Progress | None]:
+def progress_bar(draws: int) -> Iterator[Progress | None]:
     """Yield what reports progress on standard error, None where nobody watches."""
     if not is_watched():
         yield None
@@ -58,5 +58,5 @@ def progress_bar() -> Iterator[Progress | None]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console(to_errors=True), transient=True) as bar:
-        task = bar.add_task("score", total=None)
+        task = bar.add_task("score", total=draws)
         yield lambda done, total: bar.update(task, completed=done, total=total)

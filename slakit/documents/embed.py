@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -102,7 +103,9 @@ def _look(path: Path) -> tuple[bytes, bool]:
         raise _refused(path, f"a file of {size:,} bytes", f"a document of ours has at most {LARGEST_FILE:,}")
     try:
         process = subprocess.run(
-            [sys.executable, "-m", "slakit.documents.reading", str(path.resolve())],
+            # -P: import nothing from the folder we stand in, where a foreign file may have brought company
+            [sys.executable, "-P", "-m", "slakit.documents.reading", str(path.resolve())],
+            env=_own_path(),
             capture_output=True,
             timeout=WAIT,
             check=False,
@@ -113,6 +116,13 @@ def _look(path: Path) -> tuple[bytes, bool]:
     if "found" in answer:
         raise _refused(path, answer["found"], answer["remedy"])
     return base64.b64decode(answer["attachment"]), answer["seal"] == answer["seal_now"]
+
+
+def _own_path() -> dict[str, str]:
+    """Return the environment in which the reading process finds this package, wherever it is installed."""
+    package_root = str(Path(__file__).resolve().parents[2])
+    paths = [package_root, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def _refused(path: Path, found: str, remedy: str) -> DealError:

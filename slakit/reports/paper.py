@@ -57,7 +57,7 @@ def print_report(html: str) -> PrintedPdf:
 @cache
 def _signs() -> frozenset[str]:
     """Return the signs that every face of a report has."""
-    from fontTools.ttLib import TTFont
+    from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
 
     signs = []
     for face in FACES:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from slakit.reports import figures, tables
 from slakit.reports.answer import answer, headlines, not_computed
+from slakit.reports.notes import for_lenders
 from slakit.reports.tables import Table
 from slakit.reports.terminal import MARGIN, print_line, print_list, print_table
 
@@ -35,7 +36,7 @@ def show(console: Console, score: Score, deal: Deal | None = None) -> None:
     _figures(console, score)
     for table in score_tables(score, deal):
         print_table(console, table)
-    print_list(console, "Not modelled", score.get("ignored", ()))
+    print_list(console, "Not modelled", for_lenders(score.get("ignored", ())))
     print_list(console, "Settings", [*score.get("settings", ()), *_prescribed(score)])
     console.print()
     print_line(console, foot(score), style="dim")

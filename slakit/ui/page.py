@@ -17,11 +17,10 @@ from slakit.reports.credit_summary import foot, ignored
 from slakit.reports.exhibits import Exhibit
 from slakit.reports.judgements import judgements
 from slakit.reports.theme import screen_palette
+from slakit.scoring import DEFAULT_DRAWS
 from slakit.ui import html, results
 
-SEED = 20261130
-DRAWS = (1_000, 10_000, 50_000)
-USUAL_DRAWS = 10_000
+DRAWS = (1_000, DEFAULT_DRAWS, 50_000)
 VIEWS = ("Score", "Contract")
 PAPER_HEIGHT = 900
 """Height of the contract's frame, which scrolls inside. [px]"""
@@ -66,12 +65,12 @@ def _sidebar() -> tuple[str, int]:
         draws = st.selectbox(
             "Futures",
             DRAWS,
-            index=DRAWS.index(USUAL_DRAWS),
+            index=DRAWS.index(DEFAULT_DRAWS),
             format_func=figures.count,
             key="draws",
             help="More futures, smaller standard errors, longer wait",
         )
-    return str(name), int(draws or USUAL_DRAWS)
+    return str(name), int(draws or DEFAULT_DRAWS)
 
 
 def _head(loaded: LoadedDeal) -> st.delta_generator.DeltaGenerator:
@@ -90,7 +89,7 @@ def _scored(loaded: LoadedDeal, draws: int) -> results.Score:
         place.progress(done / asked, words)
 
     progress(0, draws)
-    found = results.score(loaded, draws, SEED, progress)
+    found = results.score(loaded, draws, progress)
     place.empty()
     return found
 

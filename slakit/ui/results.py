@@ -12,6 +12,7 @@ import streamlit as st
 from schemas.deal import Deal
 from slakit.load import LoadedDeal, load_deal
 from slakit.paths import examples_dir
+from slakit.scoring import score_deal
 
 Progress = Callable[[int, int], None]
 Score = dict[str, Any]
@@ -59,13 +60,9 @@ def kept() -> Kept:
     return Kept()
 
 
-def score(loaded: LoadedDeal, draws: int, seed: int, progress: Progress) -> Score:
+def score(loaded: LoadedDeal, draws: int, progress: Progress) -> Score:
     """Return the score of a deal, the same that `slakit score` prints."""
-    from slakit.scoring import score_deal
-
-    found: Score = kept().get(
-        ("score", loaded.sha256, draws, seed), lambda: score_deal(loaded, draws, seed, progress=progress)
-    )
+    found: Score = kept().get(("score", loaded.sha256, draws), lambda: score_deal(loaded, draws, progress=progress))
     return found
 
 

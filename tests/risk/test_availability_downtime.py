@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from risk.core.downtime import DowntimeLaw, Lengths, whole_minutes
@@ -87,6 +87,7 @@ def test_outages_under_the_minimum_count_as_nothing():
     assert whole_minutes(lengths, 5, rule="floor", minimum=10)[1] == pytest.approx(mean)
 
 
+@settings(deadline=None)
 @given(
     up=st.floats(1000, 1e8),
     first=st.floats(1, 5000),

@@ -195,7 +195,8 @@ def deal(convenience: dict[str, Any] | None, ready: Any = "2026-06-01", **sectio
     [
         ("2027-06-01", {"months": 3}, Fraction(15)),
         ("2027-06-16", {"months": 3}, Fraction(31, 2)),
-        ("2026-01-01", {"months": 3}, Fraction(3)),  # notice may be given before service starts
+        ("2026-04-01", {"months": 3}, Fraction(1)),  # notice may be given before service starts
+        ("2026-01-01", {"months": 3}, Fraction(0)),
         ("2031-06-01", {"months": 3}, Fraction(36)),
         ("2027-06-01", {"days": 90}, 12 + 90 * Fraction(1200, 36525)),
     ],
@@ -204,6 +205,14 @@ def test_the_term_is_firm_to_the_first_exit_by_notice(first, notice, months_firm
     found = effective_term.exact(deal({"first_exercise": first, "notice": notice}))
     assert found.value == months_firm
     assert found.steps[0].paragraph == "term-renewal-notice.effective-term"
+
+
+def test_the_tranche_that_is_bound_for_the_shortest_time_decides():
+    tranches = {"a": {"ready_for_service_date": "2026-06-01"}, "b": {"ready_for_service_date": "2026-12-01"}}
+    terms = {"first_exercise": "2027-06-01", "notice": {"months": 3}}
+    found = effective_term.exact(deal(terms, delivery={"tranches": tranches}))
+    assert found.value == 9
+    assert found.steps[0].inputs["tranche"] == "b"
 
 
 def test_without_a_right_to_leave_the_whole_term_is_firm():

@@ -270,7 +270,7 @@ def test_a_right_is_used_only_when_it_pays_and_part_of_the_time_rent_is_set_anew
     }
     data["assumptions"]["market"] = {
         "spot_rent": {"value": "2.40", "unit": "USD/GPU-hour", **number},
-        "decay_per_year": {"value": "0.18", "unit": "1", **number},
+        "decay_per_year": {"value": "0.18", "unit": "1/year", **number},
         "persistence": {"value": "0", "unit": "1", **number},
         "monthly_noise": {"value": "0", "unit": "1", **number},
     }
@@ -299,7 +299,7 @@ def test_notice_ends_the_contract_after_its_months_and_only_from_its_date():
     data["assumptions"]["exercise"]["convenience"] = "rational"
     data["assumptions"]["market"] = {
         "spot_rent": {"value": "1.00", "unit": "USD/GPU-hour", **number},
-        "decay_per_year": {"value": "0", "unit": "1", **number},
+        "decay_per_year": {"value": "0", "unit": "1/year", **number},
         "persistence": {"value": "0", "unit": "1", **number},
         "monthly_noise": {"value": "0", "unit": "1", **number},
     }

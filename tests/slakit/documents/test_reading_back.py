@@ -194,6 +194,17 @@ def test_a_file_cut_short_is_refused_or_read_whole(document, ours):
             assert found == attached_terms(document[0])
 
 
+def test_code_beside_the_file_is_not_run(ours, monkeypatch):
+    for name in ("json", "base64", "pikepdf", "slakit"):
+        (ours.parent / f"{name}.py").write_text("raise SystemExit('run')")
+    monkeypatch.chdir(ours.parent)
+    assert read(ours)["intact"] is True
+
+
+def test_packed_zeros_of_these_tests_are_what_they_say():
+    assert zlib.decompress(zeros_packed(3)) == bytes(3 << 20)
+
+
 def test_two_attachments_of_the_same_name_are_refused(ours):
     def change(pdf):
         names = pdf.Root.Names.EmbeddedFiles.Names
