@@ -102,26 +102,30 @@ class Model:
 
     def simulate(self, draws: int, seed: int, workers: int = 1, progress: Progress | None = None) -> Result:
         """Return `draws` sampled futures; figures depend on the seed and not on the number of workers."""
-        blocks = -(-draws // BLOCK)
+        sizes = [min(BLOCK, draws - start) for start in range(0, draws, BLOCK)]
         parts: list[Result] = []
-        for block, part in enumerate(self._parts(seed, blocks, workers)):
-            parts.append(part.cut(min(BLOCK, draws - block * BLOCK)))
+        for part in self._parts(seed, sizes, workers):
+            parts.append(part)
             if progress:
-                progress(min((block + 1) * BLOCK, draws), draws)
+                progress(sum(done.draws for done in parts), draws)
         return Result.join(parts)
+
+    def block(self, seed: int, block: int, draws: int) -> Result:
+        """Return the first `draws` draws of one block, which is always sampled whole."""
+        return self.run(first_draws(self.sample(seed, block), draws), draws)
 
     def ignores(self) -> tuple[str, ...]:
         """Return what the models of this deal leave out, in words."""
         return tuple(words for one in self.risks.values() for words in one.ignores())
 
-    def _parts(self, seed: int, blocks: int, workers: int) -> Iterator[Result]:
-        if workers == 1 or blocks == 1:
-            for block in range(blocks):
-                yield self.run(self.sample(seed, block), BLOCK)
+    def _parts(self, seed: int, sizes: list[int], workers: int) -> Iterator[Result]:
+        if workers == 1 or len(sizes) == 1:
+            for block, draws in enumerate(sizes):
+                yield self.block(seed, block, draws)
             return
         context = get_context("spawn")
-        with ProcessPoolExecutor(min(workers, blocks), mp_context=context) as pool:
-            jobs = [(self.setting.deal, seed, block) for block in range(blocks)]
+        with ProcessPoolExecutor(min(workers, len(sizes)), mp_context=context) as pool:
+            jobs = [(self.setting.deal, seed, block, draws) for block, draws in enumerate(sizes)]
             yield from pool.map(_block, jobs)
 
     def _plan(self) -> list[StepFunction]:
@@ -129,11 +133,19 @@ class Model:
         return [mine[phase] for phase in Phase for mine in steps if phase in mine]
 
 
-def _block(job: tuple[Deal, int, int]) -> Result:
+def first_draws(paths: Paths, draws: int) -> Paths:
+    """Return the paths of the first `draws` draws; arrays named `outage_*` hold one row an outage, not a draw."""
+    early = paths["outage_draw"] < draws if "outage_draw" in paths else None
+    return {
+        name: array[early] if early is not None and name.startswith("outage_") else array[:draws]
+        for name, array in paths.items()
+    }
+
+
+def _block(job: tuple[Deal, int, int, int]) -> Result:
     """Return one block in a worker process, which makes the model anew from the deal."""
-    deal, seed, block = job
-    model = Model.of(deal)
-    return model.run(model.sample(seed, block), BLOCK)
+    deal, seed, block, draws = job
+    return Model.of(deal).block(seed, block, draws)
 
 
 def _single_writer(paths: Paths, new: dict[str, NDArray[np.generic]]) -> None:

@@ -57,16 +57,6 @@ class Result:
         self.column["first_month"] = state.first_month
         self.column["ready"] = state.path["ready"]
 
-    def cut(self, draws: int) -> Result:
-        """Return the first `draws` draws."""
-        if draws == self.draws:
-            return self
-        parts = {
-            name: {key: values[:draws] for key, values in getattr(self, name).items()}
-            for name in ("monthly", "total", "worst", "column")
-        }
-        return Result(draws, self.months, **parts)
-
     @classmethod
     def join(cls, parts: Sequence[Result]) -> Result:
         """Return the draws of all parts, in their order."""

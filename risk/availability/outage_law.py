@@ -16,6 +16,7 @@ from risk.availability.report import IGNORES, site_ignores
 from risk.availability.site import analyse
 from risk.contract_rules import minutes
 from risk.contract_rules.counting_rules import CountingRules, counting_rules
+from risk.core.calendar import Timeline
 from risk.core.downtime import Lengths
 from risk.core.notes import grouped
 from risk.core.protocol import Paths, Phase, Risk, State, StepFunction
@@ -52,8 +53,7 @@ class ClusterOutages:
 
     units: tuple[Unit, ...]
     tranches: int
-    edges_s: NDArray[np.int64]
-    """[s]"""
+    timeline: Timeline
     rules: Mapping[str, CountingRules]
     """Counting rules of each service level."""
     notes: tuple[str, ...]
@@ -67,7 +67,7 @@ class ClusterOutages:
         """Return the outages of every tranche."""
         parts: list[tuple[NDArray[np.int64], ...]] = []
         for unit in self.units:
-            draw, start, end = draw_outages(unit.law, rng[unit.stream], draws, int(self.edges_s[-1]))
+            draw, start, end = draw_outages(unit.law, rng[unit.stream], draws, int(self.timeline.edges_seconds[-1]))
             parts += [(draw, np.full(len(draw), tranche), start, end) for tranche in unit.tranches]
         return self._paths(parts)
 
@@ -96,10 +96,14 @@ class ClusterOutages:
             return
         counted: dict[CountingRules, NDArray[np.int64]] = {}
         draw, tranche, start, end = (state.path[f"outage_{name}"] for name in ("draw", "tranche", "start_s", "end_s"))
+        if "ready" in state.path:  # a tranche is measured from the moment it is ready for service
+            start = np.maximum(start, self.timeline.seconds(state.path["ready"])[draw, tranche])
+            seen = end > start
+            draw, tranche, start, end = draw[seen], tranche[seen], start[seen], end[seen]
         for level, rules in self.rules.items():
             if rules not in counted:
                 counted[rules] = minutes.arrays(
-                    draw, tranche, start, end, state.draws, self.tranches, self.edges_s, rules
+                    draw, tranche, start, end, state.draws, self.tranches, self.timeline.edges_seconds, rules
                 )
             state.now[f"counted_minutes:{level}"] = counted[rules]
 
@@ -146,7 +150,7 @@ def from_deal(deal: Deal, setting: Setting) -> Risk | None:
     return ClusterOutages(
         units=units,
         tranches=len(setting.tranches),
-        edges_s=setting.timeline.edges_seconds,
+        timeline=setting.timeline,
         rules={
             name: counting_rules(deal.measurement, level.measurement) for name, level in deal.service_levels.items()
         },

@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from risk.contract_rules.counting_rules import CountingRules
+from risk.contract_rules.measurement_period import FIXED_MONTH_MINUTES
 from risk.core.downtime import DowntimeLaw, Lengths, whole_minutes
 from schemas.errors import NotComputedError
 from schemas.service_levels import CreditBands
-
-FIXED_MONTH_MINUTES = 43_200
-"""Window of every month under `month_length: fixed_30`. [min]"""
 
 
 def allowed_minutes(credit: CreditBands, rules: CountingRules, window: int) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ A statement follows this order, which may not be changed:
  4. flaps joined, minimum outage tested         `flaps`, `minimum_outage`
  5. division at the end of a month              `straddle`
  6. exclusions                                  `scheduled_maintenance`, `emergency_maintenance`, `force_majeure`,
-                                                `excluded_downtime`
+                                                `allowance`, `excluded_downtime`
  7. counted minutes                             `minutes`
  8. children rolled up into racks and clusters  `roll_up`
  9. availability                                `availability`
@@ -24,12 +24,14 @@ A statement follows this order, which may not be changed:
 15. claims                                      `claims`
 16. cap of the month                            `caps`
 17. cap of the year                             `caps`
-18. rights to leave                             `chronic_failure`, `single_outage`, `prolonged_force_majeure`
+18. rights to leave                             `chronic_failure`, `single_outage`, `exercise_window`,
+                                                `prolonged_force_majeure`
 19. form of payment                             `credit_form`
 
 Steps 1 to 7 are done for each unit (`unit_history`); racks and clusters come after their nodes, and what their nodes
 bring about (8) joins their own outages before these are tested (4), divided (5) and counted (7). `level_lines` makes
-the lines up to step 13, `settlement` settles them, `rights` looks for rights, `statement` chains all.
+the lines up to step 13, `settlement` settles them, `rights` looks for rights, `statement` chains all. `counting_rules`
+holds the measurement terms of one service level, `deadlines` counts days, `intervals` is the algebra of spans of time.
 
 Delivery and term stand apart: `delay_damages`, `long_stop`, `prepayment`, `effective_term`.
 """

@@ -17,7 +17,6 @@ Minutes = int | Fraction
 MINUTE = timedelta(minutes=1)
 MICROSECONDS_PER_MINUTE = 60_000_000
 MICROSECOND = timedelta(microseconds=1)
-BEGINNING = datetime.min.replace(tzinfo=UTC)
 END = datetime.max.replace(tzinfo=UTC)
 
 

@@ -42,6 +42,7 @@ class Register:
         self.as_of = as_of.astimezone(UTC) if as_of else None
         self.periods = tuple(sorted(set(periods)))
         zone = deal.measurement.zone
+        self._terms: dict[int, Deal] = {}
         self.first_months = {
             service: self._first_month(service, zone) for service in dict.fromkeys(u.service for u in records.units)
         }
@@ -49,7 +50,6 @@ class Register:
         self.tree = UnitTree(records.units, month_span(self.months[0], zone)[0])
         self.open_until = self.as_of or month_span(self.periods[-1], zone)[1]
         self.known_until = self.as_of or END
-        self._terms: dict[int, Deal] = {}
         self._clocked: dict[tuple[str, int], tuple[ClockedIncident, ...]] = {}
         self._histories: dict[tuple[str, str | None, CountingRules, int], UnitHistory] = {}
         self._children: dict[tuple[str, int], tuple[Child, ...]] = {}
@@ -157,8 +157,8 @@ class Register:
 
     @cached_property
     def notices(self) -> dict[str, Notice]:
-        """Return notices by id."""
-        return {notice.id: notice for notice in self.records.notices}
+        """Return the notices sent when the statement is made, by id."""
+        return {notice.id: notice for notice in self.records.notices if notice.sent_at <= self.known_until}
 
     def _level_of_node(self, node: Unit, month: Month) -> str | None:
         """Return the service level whose counting rules apply to a node that is rolled up; None: the general ones."""
@@ -199,8 +199,16 @@ class Register:
     def _months(self) -> tuple[Month, ...]:
         """Return the months to compute: the periods, the contract year before them, and the months rights look at."""
         asked = self.periods[0]
-        chronic = self.deal.cancellation.chronic_failure
-        looks_back = max((limb.m for limb in chronic.limbs if isinstance(limb, BadMonths)), default=1) if chronic else 1
+        looks_back = max(
+            (
+                limb.m
+                for month in self.periods
+                if (chronic := self.terms(month).cancellation.chronic_failure) is not None
+                for limb in chronic.limbs
+                if isinstance(limb, BadMonths)
+            ),
+            default=1,
+        )
         year_starts = [self.contract_year(service, asked)[1] for service in self.first_months]
         first = max(min(self.first_months.values()), min(*year_starts, asked.plus(1 - looks_back)))
         first = min(first, asked)

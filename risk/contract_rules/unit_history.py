@@ -63,6 +63,9 @@ def clocked(
     open_until : end of an outage whose end is not on record.
     known_until : nothing after this is known when the statement is made.
     """
+    if incident.state == "unknown":  # no reading is no outage: the clocks of outages do not apply to it
+        silent = (incident.started_at.astimezone(UTC), (incident.ended_at or open_until).astimezone(UTC))
+        return ClockedIncident(incident, clipped(in_service, silent[0], min(silent[1], known_until)), ())
     start = outage_start.exact(incident, terms.measurement)
     end = outage_end.exact(incident, terms.measurement, open_until)
     steps = (*start.steps, *end.steps)
@@ -112,7 +115,10 @@ def unit_history(
     traces += [Trace(o.span, step) for o, step in zip(merged, joined.steps, strict=True)]
     kept: list[Outage] = []
     dropped: list[Outage] = []
-    for outage in joined.value:
+    for whole in joined.value:
+        outage = whole
+        if rules.gap_counts:  # time out of service is neither up nor down
+            outage = Outage(intersection(whole.pieces, in_service), whole.parts)
         tested = minimum_outage.exact(outage, rules, level)
         (kept if tested.value else dropped).append(outage)
         traces += [Trace(outage.span, step) for step in tested.steps]

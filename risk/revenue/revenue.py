@@ -21,8 +21,8 @@ FloatArray = NDArray[np.float64]
 class Revenue:
     """Writes fees, credits and bad months of the month.
 
-    Arrays: `fees_by_tranche` (draws, tranches), `fees`, `credits` (draws,) [currency]; `credit:<level>` (draws,)
-    [currency] before stacking and caps; `prepaid_left` (draws, tranches) [currency] still to be credited; `in_term` (draws, tranches); `bad_month:<limb>` (draws, tranches).
+    Arrays (draws, tranches): `fees_by_tranche`, `prepaid_left` [currency], `share_in_term` [1], `in_term`,
+    `bad_month:<limb>`; (draws,): `fees`, `credits`, and `credit:<level>` before stacking and caps [currency].
     """
 
     streams: tuple[str, ...] = ()
@@ -81,17 +81,15 @@ class Revenue:
             state.post("prepayment_credited", -credited.sum(axis=1))
 
     def _service(self, month: int, state: State) -> None:
-        share = state.now["share_in_term"]
-        whole = share > 1 - 1e-9
-        measured = whole if self.setting.deal.measurement.first_partial == "none" else share > 0
-        window = np.floor(
-            np.where(measured, share, 0.0) * self.setting.timeline.window_minutes[month - 1] + 1e-6
-        ).astype(np.int64)
-        self._bad_months(month, state, window)
-        self._credits(month, state, window)
+        minutes = int(self.setting.timeline.window_minutes[month - 1])
+        share, begins = state.now["share_in_term"], state.path["ready"] > month - 1
+        windows = {level.id: level.window(share, minutes, begins) for level in self.levels}
+        self._bad_months(month, state, windows)
+        self._credits(month, state, windows)
 
-    def _bad_months(self, month: int, state: State, window: NDArray[np.int64]) -> None:
+    def _bad_months(self, month: int, state: State, windows: dict[str, NDArray[np.int64]]) -> None:
         for i, limb in self.limbs:
+            window = windows.get(limb.service_level, np.zeros(state.under_contract.shape, dtype=np.int64))
             prescribed = state.path.get("bad_month")
             if prescribed is not None:
                 bad = prescribed[:, :, month - 1] & (window > 0)
@@ -104,12 +102,12 @@ class Revenue:
                     bad = (window > 0) & bands.is_below(counted, np.maximum(window, 1), limb.below)
             state.now[f"bad_month:{i}"] = bad
 
-    def _credits(self, month: int, state: State, window: NDArray[np.int64]) -> None:
+    def _credits(self, month: int, state: State, windows: dict[str, NDArray[np.int64]]) -> None:
         terms = self.setting.deal.credits
         fees = state.now["fees_by_tranche"]
         by_level: dict[str, FloatArray] = {}
         for level in self.levels:
-            by_level[level.id] = level.credit(state, month, window, fees) @ self.member
+            by_level[level.id] = level.credit(state, month, windows[level.id], fees) @ self.member
             state.now[f"credit:{level.id}"] = by_level[level.id].sum(axis=1)
         if not by_level:
             state.now["credits"] = np.zeros(state.draws)

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from risk.contract_rules import bands
+from risk.contract_rules.counting_rules import CountingRules, counting_rules
+from risk.contract_rules.measurement_period import FIXED_MONTH_MINUTES
 from risk.core.protocol import State
 from risk.core.setting import Setting
 from schemas.errors import NotComputedError
@@ -26,10 +28,28 @@ class SimulatedLevel:
 
     id: str
     terms: ServiceLevel
+    rules: CountingRules
+    measures_first_part: bool
+    """Whether a tranche's first part-month is a short period of its own, or not measured."""
     tranches: NDArray[np.bool_]
     """Whether each tranche belongs to the level's service, shape (tranches,)."""
     nodes: NDArray[np.float64]
     """Contracted nodes of each tranche, shape (tranches,). [1]"""
+
+    def window(self, share: FloatArray, month_minutes: int, begins: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return the minutes of the month in which each tranche is measured, shape as `share`. [min]
+
+        Parameters
+        ----------
+        share : share of the month in which the tranche is ready and its term runs. [1]
+        month_minutes : length of the month. [min]
+        begins : whether the tranche becomes ready in this month.
+        """
+        whole_minutes = FIXED_MONTH_MINUTES if self.rules.month_length == "fixed_30" else month_minutes
+        part = np.floor(share * month_minutes + 1e-6)
+        if not self.measures_first_part:
+            part = np.where(begins, 0.0, part)
+        return np.where(share > 1 - 1e-9, whole_minutes, part).astype(np.int64)
 
     def credit(self, state: State, month: int, window: NDArray[np.int64], fees: FloatArray) -> FloatArray:
         """Return the credit of each tranche before month and year caps, shape (draws, tranches). [currency]
@@ -76,7 +96,9 @@ def simulated_levels(setting: Setting) -> tuple[tuple[SimulatedLevel, ...], tupl
         if terms.level in COUNTED_LEVELS + WHOLE_UNIT_LEVELS:
             service = terms.service
             member = np.array([service is None or service == of for of in setting.service_of])
-            kept.append(SimulatedLevel(name, terms, member, nodes))
+            rules = counting_rules(deal.measurement, terms.measurement)
+            first_part = deal.measurement.first_partial == "own_period"
+            kept.append(SimulatedLevel(name, terms, rules, first_part, member, nodes))
         else:
             left.append(
                 f"Service level {name!r} ({terms.level}): no outages are simulated at this level, so it pays nothing "

@@ -3,18 +3,15 @@
 Parties and incidents are invented. Timestamps are UTC and half-open.
 """
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from risk.contract_rules import delay_damages, long_stop, prepayment
 from risk.contract_rules.statement import Line, Records, Statement, statement
-from schemas.commercial import Prepayment
 from schemas.deal import Deal
-from schemas.delivery import DelayDamages, LongStop
 from schemas.incidents import Incident, Notice, UnitService, Window
 from schemas.money import Money
 from schemas.periods import Month
@@ -455,41 +452,6 @@ def test_a_hold_by_the_customer_stops_the_clock(heads, counted, credit):
     assert line.credit == usd(credit)
 
 
-# C19: 56 days late (the cap of the case is a sum of fees; here it is a length of delay, not reached)
-
-
-def late_tranche(**changes: Any) -> Money:
-    terms = {
-        "grace": {"days": 14},
-        "steps": [{"until": {"days": 30}, "fee_fraction": "1"}, {"fee_fraction": "2"}],
-        "cap": {"days": 60},
-        **changes,
-    }
-    damages = delay_damages.exact(
-        date(2026, 9, 30),
-        date(2026, 11, 25),
-        usd("900000"),
-        DelayDamages.model_validate(terms),
-        "delivery.tranches.a.delay_damages",
-        daily_fee=usd("30000"),
-    )
-    return damages.value
-
-
-def test_damages_step_up_from_the_first_chargeable_day():
-    assert late_tranche() == usd("1620000.00")  # 30 x 1 + 12 x 2 = 54 daily fees
-    assert late_tranche(steps=[{"fee_fraction": "1"}]) == usd("1260000.00")  # 42
-    assert late_tranche(grace_kind="franchise") == usd("2460000.00")  # 30 x 1 + 26 x 2 = 82
-
-
-def test_the_long_stop_of_120_days_is_not_reached():
-    terms = LongStop.model_validate({"after": {"days": 120}})
-    path = "delivery.tranches.a.long_stop"
-    found = long_stop.exact(date(2026, 9, 30), date(2026, 11, 25), terms, "UTC", path, is_first_tranche=True)
-    assert found.value is None
-    assert found.steps[0].inputs["long_stop_date"] == date(2027, 1, 28)
-
-
 # C23: an emergency allowance of four hours a quarter
 
 
@@ -523,14 +485,3 @@ def test_the_emergency_allowance_of_a_quarter_is_used_over_its_months():
 def test_quarters_are_counted_from_the_first_month_of_the_contract_year():
     # ready in November: a new quarter starts in February, with four hours of its own
     assert emergency_work("2025-11-01T00:00").lines[1].excluded_minutes == 240
-
-
-# C25: what is left of a prepayment at the end of month 28
-
-
-def test_a_prepayment_credited_from_month_25_on_leaves_its_balance_on_exit():
-    terms = Prepayment.model_validate({"fraction": "0.2", "credited_from_month": 25})
-    balance = prepayment.exact(usd("7200000"), 36, terms).value
-    assert balance[23] == usd("7200000")
-    assert balance[27] == usd("4800000.00")
-    assert balance[35] == usd("0.00")

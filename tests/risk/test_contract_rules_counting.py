@@ -242,6 +242,13 @@ def test_a_change_of_fee_does_not_cut_an_outage_in_two():
     assert (found.window_minutes, found.counted_minutes, found.base) == (43_200, 4, 4500)
 
 
+def test_a_gap_in_service_is_not_down_where_gaps_between_outages_count():
+    units = [node(in_service_to=day("12:00")), node(in_service_from=day("12:03"))]
+    records = Records(incidents=[down(day("11:00"), day("13:00"))], units=units)
+    (found,) = statement(deal({"gap_counts": True}), records, [NOVEMBER]).lines
+    assert found.counted_minutes == 117
+
+
 def test_a_month_fixed_at_30_days_holds_for_whole_months_and_never_gives_less_than_zero():
     terms = deal({"month_length": "fixed_30"})
     october = NOVEMBER.plus(-1)
@@ -383,6 +390,11 @@ def test_two_monitors_that_differ_are_refused_and_two_that_agree_are_not():
     assert line(None, first, same).counted_minutes == 60
     with pytest.raises(NotComputedError, match=r"measurement\.conflict: which of the monitors 'a' and 'b'"):
         line(None, first, longer)
+
+
+def test_time_without_a_reading_needs_no_notice_to_be_shown():
+    silent = down(day("09:00"), day("10:30"), state="unknown")
+    assert line({"starts_at": "customer_notice"}, silent).unknown_minutes == 90
 
 
 # records that contradict each other

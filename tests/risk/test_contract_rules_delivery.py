@@ -225,3 +225,49 @@ def test_dates_and_months_after_close_mix_when_close_is_known():
     assert effective_term.exact(deal(terms, finance=finance)).value == 15
     with pytest.raises(MissingTermError, match=r"finance\.close"):
         effective_term.exact(deal(terms))
+
+
+# C19: 56 days late (the cap of the case is a sum of fees; here it is a length of delay, not reached)
+
+
+def late_tranche(**changes: Any) -> Money:
+    terms = {
+        "grace": {"days": 14},
+        "steps": [{"until": {"days": 30}, "fee_fraction": "1"}, {"fee_fraction": "2"}],
+        "cap": {"days": 60},
+        **changes,
+    }
+    damages = delay_damages.exact(
+        date(2026, 9, 30),
+        date(2026, 11, 25),
+        usd("900000"),
+        DelayDamages.model_validate(terms),
+        "delivery.tranches.a.delay_damages",
+        daily_fee=usd("30000"),
+    )
+    return damages.value
+
+
+def test_damages_step_up_from_the_first_chargeable_day():
+    assert late_tranche() == usd("1620000.00")  # 30 x 1 + 12 x 2 = 54 daily fees
+    assert late_tranche(steps=[{"fee_fraction": "1"}]) == usd("1260000.00")  # 42
+    assert late_tranche(grace_kind="franchise") == usd("2460000.00")  # 30 x 1 + 26 x 2 = 82
+
+
+def test_the_long_stop_of_120_days_is_not_reached():
+    terms = LongStop.model_validate({"after": {"days": 120}})
+    path = "delivery.tranches.a.long_stop"
+    found = long_stop.exact(date(2026, 9, 30), date(2026, 11, 25), terms, "UTC", path, is_first_tranche=True)
+    assert found.value is None
+    assert found.steps[0].inputs["long_stop_date"] == date(2027, 1, 28)
+
+
+# C25: what is left of a prepayment at the end of month 28
+
+
+def test_a_prepayment_credited_from_month_25_on_leaves_its_balance_on_exit():
+    terms = Prepayment.model_validate({"fraction": "0.2", "credited_from_month": 25})
+    balance = prepayment.exact(usd("7200000"), 36, terms).value
+    assert balance[23] == usd("7200000")
+    assert balance[27] == usd("4800000.00")
+    assert balance[35] == usd("0.00")

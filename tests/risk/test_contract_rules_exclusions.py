@@ -240,6 +240,13 @@ def test_relief_reaches_back_three_days_before_the_notice_at_most():
     assert excluded(deal(), TWO_DAYS, storm()) == 0
 
 
+def test_a_notice_sent_after_the_statement_is_not_known():
+    records = Records(TWO_DAYS, storm(), [notice("2026-11-12T00:00")], [node()])
+    for as_of, minutes in (("2026-11-11T00:00", 0), ("2026-11-12T00:00", 2880)):
+        (line,) = statement(deal(), records, [NOVEMBER], as_of=at(as_of)).lines
+        assert line.excluded_minutes == minutes
+
+
 def test_an_event_must_be_on_the_list_and_not_on_that_of_what_never_counts():
     sent = [notice("2026-11-10T00:00")]
     attack = [window("force_majeure", "2026-11-10T00:00", "2026-11-12T00:00", event="cyber_attack")]

@@ -2,10 +2,12 @@
 
 import json
 import os
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from slakit.cli import outcome
@@ -218,16 +220,22 @@ def test_score_prints_words_and_writes_a_summary(tmp_path: Path):
     assert (tmp_path / "summary.pdf").read_bytes().startswith(b"%PDF-")
 
 
-def test_progress_is_drawn_only_for_a_person(monkeypatch, capsys):
+def test_progress_is_drawn_on_standard_error_and_only_for_a_person(monkeypatch):
     with score_command.progress_bar(10) as progress:
         assert progress is None
+    screen, asked = StringIO(), []
+
+    def terminal(*, to_errors: bool) -> Console:
+        asked.append(to_errors)
+        return Console(file=screen, force_terminal=True, width=80)
+
     monkeypatch.setattr(score_command, "is_watched", lambda: True)
+    monkeypatch.setattr(score_command, "console", terminal)
     with score_command.progress_bar(10) as progress:
         assert progress is not None
         progress(5, 10)
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert "5 of 10 futures" in printed.err
+    assert asked == [True]
+    assert "Scoring: 5 of 10 futures" in screen.getvalue()
 
 
 # --- serve ----------------------------------------------------------------------------------------------------------

@@ -40,7 +40,8 @@ def find(deal: Deal) -> Iterator[Raised]:
     try:
         months = [month for month in debt_months(deal) if month.fees > 0]
     except SlakitError as error:
-        yield Raised(everybody("note"), None, "finance", f"Credits were not held against the debt: {error}")
+        said = " ".join(str(error).split())
+        yield Raised(everybody("note"), None, "finance", f"Credits were not held against the debt: {said}")
         return
     allowed = _allowed(deal)
     months = [month for month in months if month.in_full_service] or months

@@ -65,7 +65,7 @@ def waterfall(bars: Sequence[Bar], total: Bar, *, palette: Palette, alt: str, wi
 
 def _prepared(bars: Sequence[Bar], palette: Palette, alt: str, width: float) -> tuple[Sheet, float, float]:
     """Return the sheet and where bars may start and end, so that names and values stay inside."""
-    names = max((text_width(line) for bar in bars for line in _lines(bar.label, width)), default=0.0)
+    names = max((text_width(line, bold=True) for bar in bars for line in _lines(bar.label, width)), default=0.0)
     values = max((text_width(bar.written, bold=True) for bar in bars), default=0.0)
     sheet = Sheet(width, len(bars) * ROW + 2, palette, alt)
     return sheet, names + GAP, width - values - GAP

@@ -30,7 +30,7 @@ _OTHER = 605
 def text_width(text: str, size: float = TEXT_SIZE, *, bold: bool = False) -> float:
     """Return a width that `text` does not exceed. [px]"""
     thousandths = sum(_WIDTHS.get(letter) or (_CAPITAL if letter.isupper() else _OTHER) for letter in text)
-    return thousandths / 1000 * size * (1.06 if bold else 1.0)
+    return thousandths / 1000 * size * (1.08 if bold else 1.0)
 
 
 def wrapped(text: str, width: float, size: float = TEXT_SIZE) -> list[str]:

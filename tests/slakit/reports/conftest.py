@@ -255,3 +255,9 @@ def terms() -> dict[str, Any]:
 def score() -> dict[str, Any]:
     """Its score, to be changed by a test."""
     return copy.deepcopy(score_data())
+
+
+@pytest.fixture(scope="session")
+def sample_score() -> dict[str, Any]:
+    """The same score for tests that only read it."""
+    return score_data()
