@@ -11,6 +11,8 @@ APT_TEST := $(APT) poppler-utils qpdf
 
 # Compiled code survives between runs, outside the source tree.
 export NUMBA_CACHE_DIR := $(abspath $(VENV))/numba-cache
+# So does the bytecode of the packages, whatever the caller's environment says.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test lint bench app lock apt-run apt-test
 .DEFAULT_GOAL := demo
@@ -41,10 +43,12 @@ $(VENV)/.ok: requirements.lock pyproject.toml hatch_build.py | apt-run
 	@$(BIN)/uv pip install -q --no-deps --no-build-isolation -p $(BIN)/python -e .
 	@touch $@
 
-# The first deal, end to end: its agreement, its score, its credit summary.
+# The first deal, end to end: its agreement, its score, its credit summary. Agreement and score are made side by side.
 demo: $(VENV)/.ok | apt-run
-	$(BIN)/slakit draft $(DEAL) -o out
-	$(BIN)/slakit score $(DEAL) -o out/credit-summary.pdf --save-json out/score.json
+	@mkdir -p out; $(BIN)/slakit draft $(DEAL) -o out > out/draft.log 2>&1 & draft=$$!; \
+	$(BIN)/slakit score $(DEAL) -o out/credit-summary.pdf --save-json out/score.json; score=$$?; \
+	wait $$draft; drafted=$$?; cat out/draft.log; rm -f out/draft.log; \
+	[ $$score = 0 ] && [ $$drafted = 0 ] && ls -l out
 
 lint: $(VENV)/.ok
 	$(BIN)/ruff format --check .

@@ -75,7 +75,7 @@ class Deal(Terms):
     finance: Finance | None = None
     assumptions: Assumptions = Assumptions()
     provenance: Provenance = {}
-    amendments: tuple[Amendment, ...] = ()
+    amendments: tuple[Amendment, ...] = Field(default=(), max_length=200)
     accepted_findings: dict[Annotated[str, Field(min_length=1, max_length=100)], AcceptedFinding] = {}
     """Id of a finding to why it may stand: counsel then sees a note, every other reader still sees its severity."""
 

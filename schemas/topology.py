@@ -82,7 +82,7 @@ class Rows(Terms):
 class Topology(Terms):
     """Redundancy of power, cooling and network, by named blocks."""
 
-    blocks: dict[Identifier, Block]
+    blocks: dict[Identifier, Block] = Field(max_length=2000)
     rows: Rows
 
     @model_validator(mode="after")

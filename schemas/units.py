@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date
 from decimal import Decimal
+from functools import cache
 from typing import Annotated, Any
 from zoneinfo import available_timezones
 
@@ -53,8 +54,14 @@ def _iso_day(value: Any) -> Any:
     return value
 
 
+@cache
+def _zones() -> frozenset[str]:
+    """Return the zones of the time zone database, looked up once because it is a walk over files."""
+    return frozenset(available_timezones())
+
+
 def _known_zone(name: str) -> str:
-    if name not in available_timezones():
+    if name not in _zones():
         raise TermsError(repr(name), "an IANA time zone", "write one such as UTC or America/Chicago")
     return name
 

@@ -19,6 +19,9 @@ from slakit.loading.references import amendment_problems, provenance_problems
 from slakit.loading.source import WHOLE_FILE, SourceText, read_source
 from slakit.loading.yaml_document import read_yaml
 
+MOST_PROBLEMS = 1_000
+"""Listed one by one; a file with more is no deal with mistakes. [1]"""
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedDeal:
@@ -45,7 +48,8 @@ def load_deal(path: str | os.PathLike[str]) -> LoadedDeal:
     Raises
     ------
     DealError
-        With all problems of the file, in its order; nothing else is raised for any content of the file.
+        With all problems of the file, in its order; past a thousand, with their number. Nothing else is raised for any
+        content of the file.
     """
     source = read_source(path)
     root, problems, warnings = _parsed(source)
@@ -80,7 +84,7 @@ def load_deal(path: str | os.PathLike[str]) -> LoadedDeal:
         problems += provenance_problems(deal, positions, source.name)
         problems += amendment_problems(deal, positions, source.name)
     if problems or deal is None:
-        raise DealError(sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
+        raise DealError(_bearable(problems, source.name))
     return LoadedDeal(
         deal=deal,
         data=root.value,
@@ -92,8 +96,21 @@ def load_deal(path: str | os.PathLike[str]) -> LoadedDeal:
     )
 
 
+def _bearable(problems: list[Problem], name: str) -> list[Problem]:
+    """Return problems in the order of the file; past `MOST_PROBLEMS` their number alone."""
+    ordered = sorted(problems, key=lambda p: (p.line or 0, p.column or 0))
+    left_out = len(ordered) - MOST_PROBLEMS
+    if left_out <= 0:
+        return ordered
+    found = f"{left_out:,} more problems"
+    return [*ordered[:MOST_PROBLEMS], Problem(WHOLE_FILE, found, "a deal", "correct these first", file=name)]
+
+
 def _parsed(source: SourceText) -> tuple[Node, list[Problem], list[Problem]]:
     """Return the root of the document, its problems and warnings."""
-    if PurePath(source.name).suffix.lower() == ".json":
-        return *read_json(source), []
-    return read_yaml(source)
+    try:
+        if PurePath(source.name).suffix.lower() == ".json":
+            return *read_json(source), []
+        return read_yaml(source)
+    except DealError as error:
+        raise DealError(_bearable(list(error.problems), source.name)) from None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -21,6 +22,8 @@ from slakit.loading.source import WHOLE_FILE
 Steps = tuple[str | int, ...]
 _DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+|\[\d+\])*")
 _MOST_NAMED = 12
+MOST_SUGGESTED = 200
+"""Unknown keys for which a known one is looked for. [1]"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ class _Placed:
     models: tuple[type[Terms], ...] = ()
     """For an unknown or missing key: what its holder may be."""
     on_key: bool = False
+    nearest: str | None = None
+    """For an unknown key: the known one that was probably meant."""
 
 
 def problems_of(
@@ -56,7 +61,7 @@ def problems_of(
         if not _counts_only_valid_entries(details)
     ]
     placed = list(_placed(faults, data, (), (root,)))
-    problems = [problem for item in _without_renamed(placed) for problem in _problems(item, data, positions, file)]
+    problems = [problem for item in _with_suggestions(placed) for problem in _problems(item, data, positions, file)]
     return sorted(dict.fromkeys(problems), key=lambda p: (p.line or 0, p.column or 0))
 
 
@@ -141,26 +146,30 @@ def _class_name(label: str) -> str:
     return match[1] if match else label
 
 
-def _without_renamed(placed: list[_Placed]) -> list[_Placed]:
-    """Return the errors without a missing key whose misspelt form is reported already."""
-    suggested = {
-        (*item.steps[:-1], nearest)
-        for item in placed
-        if item.error["type"] == "extra_forbidden" and (nearest := _nearest(item, placed))
-    }
-    return [item for item in placed if not (item.error["type"] == "missing" and item.steps in suggested)]
+def _with_suggestions(placed: Sequence[_Placed]) -> Iterator[_Placed]:
+    """Yield the errors: unknown keys with the nearest known one, missing keys where no unknown one stands for them.
+
+    A missing key is preferred to any other, for it is what was probably misspelt. Suggestions stop after the first
+    `MOST_SUGGESTED` unknown keys: a file with more is no deal with misspelt keys.
+    """
+    missing: dict[Steps, list[str]] = defaultdict(list)
+    for item in placed:
+        if item.error["type"] == "missing":
+            missing[item.steps[:-1]].append(str(item.steps[-1]))
+    unknown = [item for item in placed if item.error["type"] == "extra_forbidden"]
+    nearest = {item.steps: _nearest(item, missing[item.steps[:-1]]) for item in unknown[:MOST_SUGGESTED]}
+    meant = {(*steps[:-1], name) for steps, name in nearest.items() if name is not None}
+    for item in placed:
+        if item.error["type"] == "extra_forbidden":
+            yield replace(item, nearest=nearest.get(item.steps))
+        elif item.error["type"] != "missing" or item.steps not in meant:
+            yield item
 
 
-def _nearest(item: _Placed, placed: Sequence[_Placed] = ()) -> str | None:
+def _nearest(item: _Placed, missing: Sequence[str]) -> str | None:
     """Return the known key that an unknown one most resembles, missing keys first."""
-    key = str(item.steps[-1])
-    missing = [
-        str(other.steps[-1])
-        for other in placed
-        if other.error["type"] == "missing" and other.steps[:-1] == item.steps[:-1]
-    ]
     for known in (missing, _known_keys(item)):
-        if close := get_close_matches(key, known, 1):
+        if close := get_close_matches(str(item.steps[-1]), known, 1):
             return close[0]
     return None
 
@@ -195,8 +204,7 @@ def _problems(item: _Placed, data: object, positions: Positions, file: str) -> I
 def _unknown_key(item: _Placed, positions: Positions, file: str) -> Problem:
     key, known = str(item.steps[-1]), _known_keys(item)
     named = ", ".join(known[:_MOST_NAMED]) + (", ..." if len(known) > _MOST_NAMED else "")
-    nearest = _nearest(item)
-    remedy = f"did you mean `{nearest}`?" if nearest else "correct the key or delete it"
+    remedy = f"did you mean `{item.nearest}`?" if item.nearest else "correct the key or delete it"
     expected = f"one of {named}" if known else "no such key"
     return _problem(item.steps, f"the unknown key {key[:80]!r}", expected, remedy, positions, file, key=True)
 

@@ -61,19 +61,16 @@ def amendment_problems(deal: Deal, positions: Positions, file: str) -> Iterator[
     Amendments are applied in the order of their dates; one that fails is left out before the next is tried, so that
     each is judged by itself.
     """
-    in_order = sorted(enumerate(deal.amendments), key=lambda item: item[1].effective_from)
-    kept: list[Amendment] = []
-    for index, amendment in in_order:
-        tried = deal.revise({"amendments": (*kept, amendment)})
+    current = deal
+    for index, amendment in sorted(enumerate(deal.amendments), key=lambda item: item[1].effective_from):
+        tried = current.revise({"amendments": (amendment,)})
         try:
-            tried.at(amendment.effective_from)
+            current = tried.at(amendment.effective_from)
         except TermsError as error:
             yield _at_amendment(index, error, positions, file)
         except ValidationError as error:
             data = tried.data_at(amendment.effective_from)
             yield from _of_amended_terms(index, amendment, data, error, positions, file)
-        else:
-            kept.append(amendment)
 
 
 def _at_amendment(index: int, error: TermsError, positions: Positions, file: str) -> Problem:

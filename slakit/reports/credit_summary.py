@@ -29,6 +29,7 @@ class FirstSheet(NamedTuple):
 
     tranches: int
     chart_height: float
+    bar_row: float
 
 
 class SecondSheet(NamedTuple):
@@ -42,13 +43,12 @@ class SecondSheet(NamedTuple):
 
 
 FIRST_SHEETS = (
-    FirstSheet(12, 255),
-    FirstSheet(9, 235),
-    FirstSheet(8, 215),
-    FirstSheet(7, 200),
-    FirstSheet(6, 185),
-    FirstSheet(4, 170),
-    FirstSheet(3, 150),
+    FirstSheet(12, 255, 28),
+    FirstSheet(9, 235, 28),
+    FirstSheet(8, 215, 26),
+    FirstSheet(7, 200, 24),
+    FirstSheet(5, 180, 22),
+    FirstSheet(3, 150, 19),
 )
 SECOND_SHEETS = (
     SecondSheet(12, 9, 200, 40),
@@ -142,8 +142,8 @@ def _first_sheet(deal: Deal, score: Score, room: FirstSheet) -> dict[str, Any]:
     palette = print_palette()
     charts = [
         exhibits.cover(score, palette, height=room.chart_height),
-        exhibits.losses(score, palette),
-        exhibits.endings(score, palette),
+        exhibits.losses(score, palette, row=room.bar_row),
+        exhibits.endings(score, palette, row=room.bar_row),
     ]
     return {
         "loan": loan_in_one_line(deal),

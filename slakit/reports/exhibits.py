@@ -9,7 +9,7 @@ from typing import Any
 from slakit.reports import figures
 from slakit.reports.answer import is_small_loss
 from slakit.reports.causes import cause, default_shares, ending_shares, loss_shares
-from slakit.reports.charts.bars import Bar, bar_chart, waterfall
+from slakit.reports.charts.bars import ROW, Bar, bar_chart, waterfall
 from slakit.reports.charts.lines import Band, EdgeLabel, Line, Threshold, Values, line_chart
 from slakit.reports.rounding import NBSP
 from slakit.reports.theme import Palette
@@ -77,41 +77,44 @@ def cover(score: Score, palette: Palette, width: float = 380, height: float = 23
     return Exhibit(title, note, svg)
 
 
-def losses(score: Score, palette: Palette, width: float = 300) -> Exhibit | None:
+def losses(score: Score, palette: Palette, width: float = 300, row: float = ROW) -> Exhibit | None:
     """Return what the expected loss, or default where no loss is defined, is made of."""
     default = score.get("default")
     if default is None or not default["pd_term"]:
         return None
     if default.get("expected_loss_bp") and not is_small_loss(default):
-        return _loss_by_cause(score, palette, width)
+        return _loss_by_cause(score, palette, width, row)
     shares, whole = {code: part for code, part in default_shares(score).items() if part}, default["pd_term"]
     note = "Probability of default by cause"
     bars = [Bar(cause(code).name, value, figures.percent(value)) for code, value in shares.items()]
     return _waterfall(
-        f"{_greatest(shares, whole)} of the defaults", note, bars, whole, figures.percent(whole), palette, width
+        f"{_greatest(shares, whole)} of the defaults", note, bars, whole, figures.percent(whole), palette, width, row
     )
 
 
-def _loss_by_cause(score: Score, palette: Palette, width: float) -> Exhibit:
+def _loss_by_cause(score: Score, palette: Palette, width: float, row: float) -> Exhibit:
     default = score["default"]
     error, whole = default.get("expected_loss_bp_standard_error"), default["expected_loss_bp"]
     shares = {code: part for code, part in loss_shares(score).items() if part}
 
+    total = figures.estimate_basis_points(whole, error).value.removesuffix(f"{NBSP}bp")
+    decimals = len(total.partition(".")[2])
+
     def points(value: float) -> str:
-        written = figures.estimate_basis_points(value, error).value.removesuffix(f"{NBSP}bp")
-        return "<1" if written == "0" else written
+        """Return a part of the total with as many decimals as the total has."""
+        return f"+{value:,.{decimals}f}" if round(value, decimals) else f"less than {10.0**-decimals:g}"
 
     note = "Expected loss by cause, bp of the loan"
-    bars = [Bar(cause(code).name, value, f"+{points(value)}") for code, value in shares.items()]
-    return _waterfall(f"{_greatest(shares, whole)} of the loss", note, bars, whole, points(whole), palette, width)
+    bars = [Bar(cause(code).name, value, points(value)) for code, value in shares.items()]
+    return _waterfall(f"{_greatest(shares, whole)} of the loss", note, bars, whole, total, palette, width, row)
 
 
 def _waterfall(
-    title: str, note: str, bars: list[Bar], whole: float, written: str, palette: Palette, width: float
+    title: str, note: str, bars: list[Bar], whole: float, written: str, palette: Palette, width: float, row: float
 ) -> Exhibit:
     total = Bar("Total", whole, written)
     spoken = ", ".join(f"{bar.label} {bar.written}" for bar in [*bars, total])
-    return Exhibit(title, note, waterfall(bars, total, palette=palette, alt=f"{note}: {spoken}.", width=width))
+    return Exhibit(title, note, waterfall(bars, total, palette=palette, alt=f"{note}: {spoken}.", width=width, row=row))
 
 
 def _greatest(shares: Mapping[str, float], whole: float) -> str:
@@ -120,7 +123,7 @@ def _greatest(shares: Mapping[str, float], whole: float) -> str:
     return f"{cause(code).name} is {figures.share_in_words(part / whole)}"
 
 
-def endings(score: Score, palette: Palette, width: float = 300) -> Exhibit | None:
+def endings(score: Score, palette: Palette, width: float = 300, row: float = ROW) -> Exhibit | None:
     """Return how the contract ends early, by cause; None where it never does."""
     found = score["cancellation"]
     if not found["probability"]:
@@ -129,7 +132,7 @@ def endings(score: Score, palette: Palette, width: float = 300) -> Exhibit | Non
     bars = [Bar(cause(code).name, value, figures.percent(value)) for code, value in ending_shares(score).items()]
     spoken = ", ".join(f"{bar.label} {bar.written}" for bar in bars)
     title = f"{figures.percent_in_words(found['probability'])} of contracts end early"
-    return Exhibit(title, note, bar_chart(bars, palette=palette, alt=f"{note}: {spoken}.", width=width))
+    return Exhibit(title, note, bar_chart(bars, palette=palette, alt=f"{note}: {spoken}.", width=width, row=row))
 
 
 def by_month(score: Score, palette: Palette, width: float = 380, height: float = 236) -> Exhibit | None:

@@ -59,8 +59,8 @@ def answer(sites: Sequence[Site]) -> str:
         return f"{names} {each} never down in this model."
     rest = first.get("restart_hours") or 0.0
     restart = f" and {figures.hours(rest)} more to restart" if rest else ""
-    often = figures.per_year(first["outages_per_year"])
-    often = f"once in {often.removeprefix('one in ')}" if often.startswith("one in") else f"{often} times"
+    rate = figures.per_year(first["outages_per_year"])
+    often = f"once in {rate.removeprefix('one in ')}" if rate.startswith("one in") else rate.replace(" a", " times a")
     weakest = first["minimal_cut_sets"][0] if first["minimal_cut_sets"] else None
     cause = ""
     if weakest:

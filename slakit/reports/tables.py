@@ -16,6 +16,8 @@ from slakit.reports.rounding import NBSP
 Score = Mapping[str, Any]
 Row = tuple[str, ...]
 MONTHS_OF_A_YEAR = 12
+LEVELS = {"scale_up_domain": "scale-up domain"}
+"""Levels whose name is not their code with spaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ def credits(deal: Deal | None, score: Score) -> Table:
     for name, expected in sorted(levels.items(), key=lambda item: -item[1]):
         terms = deal.service_levels.get(name) if deal else None
         target = figures.agreed_percent(terms.target) if terms else figures.UNDEFINED
-        level = figures.in_words(terms.level) if terms else figures.UNDEFINED
+        level = LEVELS.get(terms.level, figures.in_words(terms.level)) if terms else figures.UNDEFINED
         rows.append((figures.in_words(name), level, target, _money(expected, currency)))
     whole = _money(found["expected_total"], currency, found.get("expected_total_standard_error"))
     notes = [f"{currency} over the term"]

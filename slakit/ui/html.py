@@ -78,9 +78,9 @@ def lines(title: str, found: Iterable[tuple[str, str]]) -> str:
     return f'{titled(title)}<table class="sk-table"><tbody>{rows}</tbody></table>'
 
 
-def sentences(title: str, found: Iterable[str]) -> str:
-    """Return sentences under a title."""
-    return f'{titled(title)}<div class="sk-foot">{"".join(f"<p>{escape(words)}</p>" for words in found)}</div>'
+def sentences(found: Iterable[str]) -> str:
+    """Return sentences, a paragraph each."""
+    return f'<div class="sk-notes">{"".join(f"<p>{escape(words)}</p>" for words in found)}</div>'
 
 
 def note(words: str) -> str:

@@ -16,6 +16,7 @@ from slakit.reports.contract_lines import contract_lines
 from slakit.reports.credit_summary import foot, ignored
 from slakit.reports.exhibits import Exhibit
 from slakit.reports.judgements import judgements
+from slakit.reports.notes import for_lenders
 from slakit.reports.theme import screen_palette
 from slakit.scoring import DEFAULT_DRAWS
 from slakit.ui import html, results
@@ -140,6 +141,11 @@ def _score(loaded: LoadedDeal, found: results.Score) -> None:
     if found.get("base_case"):
         parts.append(html.table(tables.base_case(found), "Lowest cover"))
     st.html("".join(parts))
+    notes = for_lenders(ignored(deal, found))
+    with st.expander(f"What is not modelled: {len(notes)} notes"):
+        st.html(html.sentences(notes))
+    with st.expander("Settings of the simulation"):
+        st.html(html.sentences(found.get("settings", ())))
     st.html(html.foot(_foot(loaded, found)))
 
 
@@ -160,7 +166,5 @@ def _chart(found: Exhibit | None) -> None:
 
 def _foot(loaded: LoadedDeal, found: results.Score) -> Iterator[str]:
     yield judgements(loaded.deal).sentence
-    yield f"Not modelled: {' '.join(ignored(loaded.deal, found))}"
-    yield " ".join(found.get("settings", ()))
     yield f"{foot(found)} ± is one standard error of the simulation."
     yield "Not a credit rating. Not investment, legal or insurance advice."

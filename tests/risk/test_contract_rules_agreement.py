@@ -142,6 +142,30 @@ def test_minutes_agree_on_one_and_many_histories(spells, measurement):
             assert round(credit[1, i, j], 2) == float(line.credit.amount)
 
 
+@pytest.mark.parametrize(
+    ("changes", "pieces", "expected"),
+    [
+        # the gap is exactly five minutes: two outages, each shorter than five
+        ({"minimum_outage_minutes": 5}, [(0, 180), (480, 660)], [0, 0]),
+        ({"minimum_outage_minutes": 5}, [(0, 180), (479, 660)], [6, 0]),
+        ({"minimum_outage_minutes": 3}, [(0, 180)], [3, 0]),
+        ({"minimum_outage_minutes": 3, "minimum_test": "more_than"}, [(0, 180)], [0, 0]),
+        # an outage that ends with the first month, and one that starts with the second
+        ({"straddle": "end_month"}, [(600, 6000)], [90, 0]),
+        ({"straddle": "start_month"}, [(6000, 6600)], [0, 10]),
+        ({"straddle": "end_month"}, [(5940, 6060)], [0, 2]),
+        ({}, [(5940, 6060)], [1, 1]),
+        ({}, [(0, 90), (90, 180)], [3, 0]),
+    ],
+)
+def test_minutes_on_arrays_at_every_edge(changes, pieces, expected):
+    rules = counting_rules(Measurement.model_validate(changes), None)
+    zero = np.zeros(len(pieces), dtype=np.int64)
+    start, end = (np.array([piece[i] for piece in pieces], dtype=np.int64) for i in range(2))
+    counted = minutes.arrays(zero, zero, start, end, 1, 1, np.array([0, 6000, 12_000]), rules)
+    assert counted[0, 0].tolist() == expected
+
+
 def test_minutes_do_not_depend_on_the_order_of_the_table():
     rules = counting_rules(Measurement(), None)
     rng = np.random.default_rng(7)

@@ -200,6 +200,16 @@ def test_an_outage_can_count_as_a_whole_in_the_month_of_its_start_or_of_its_end(
     assert (november.counted_minutes, december.counted_minutes) == (0, 480)
 
 
+def test_an_outage_that_ends_at_midnight_ends_in_the_month_that_is_over():
+    records = Records(
+        incidents=[down("node-001", "2026-10-31T22:00", "2026-12-01T00:00")], units=[unit("node-001", "20000")]
+    )
+    terms = deal({"nodes": node_level()}, measurement={"straddle": "end_month"})
+    lines = statement(terms, records, months("2026-10", "2026-11", "2026-12")).lines
+    assert [line.counted_minutes for line in lines] == [0, 43_320, 0]
+    assert lines[1].availability == 0
+
+
 # C06: a spare takes the slot in mid-outage (the credit for late replacement is not part of the terms)
 
 
@@ -383,6 +393,9 @@ def test_a_part_of_a_month_is_a_period_of_its_own_with_its_part_of_the_fee():
     assert (line.availability, line.base, line.credit) == (Fraction(95, 96), 20_000, usd("2000.00"))
     result = statement(deal(levels, measurement={"first_partial": "none"}), records, months("2026-11", "2026-12"))
     assert [line.period for line in result.lines] == months("2026-12")
+    whole = Records(units=[unit("node-001", "30000", since="2026-11-01T00:00")])
+    (line,) = statement(deal(levels, measurement={"first_partial": "none"}), whole, months("2026-11")).lines
+    assert line.window_minutes == 43_200
 
 
 # C14: a fifth of the fee was prepaid

@@ -289,6 +289,14 @@ def test_prolonged_force_majeure_gives_a_right_while_the_unit_is_down():
     assert {right.unit for right in found.rights} == {"n1"}
 
 
+def test_force_majeure_of_exactly_the_days_gives_no_right():
+    outages = [down("2026-07-01T00:00", "2026-07-11T00:00", cause_party="third_party")]
+    windows, sent = storm("2026-07-01T00:00", "2026-07-11T00:00"), [notice("2026-07-01T00:00")]
+    for days, rights in ((10, 0), (9, 2)):
+        terms = deal({"force_majeure": {"max_consecutive_days": days, "max_days_in_180": days}})
+        assert len(result(terms, outages, windows, sent, periods=[Month(2026, 7)]).rights) == rights
+
+
 def test_days_of_force_majeure_leave_the_count_after_180_days():
     terms = deal({"force_majeure": {"max_consecutive_days": 100, "max_days_in_180": 15}})
     outages = [

@@ -178,6 +178,16 @@ def test_the_fee_planned_for_a_year_counts_every_unit_throughout():
     assert (settlement.fee, settlement.planned_year_fee) == (1500, 24_000)
 
 
+def test_the_fee_planned_for_a_year_is_that_at_the_start_of_the_year():
+    units = [
+        unit(in_service_from=at("2025-11-01T00:00"), in_service_to=at("2026-11-01T00:00")),
+        unit(fee="1500", in_service_from=at("2026-11-01T00:00"), in_service_to=at("2027-01-01T00:00")),
+        unit(fee="9000", in_service_from=at("2027-01-01T00:00")),
+    ]
+    found = result(deal(), [], units, periods=[Month(2026, 10), NOVEMBER, Month(2027, 1)])
+    assert [s.planned_year_fee for s in found.settlements] == [12_000, 18_000, 18_000]
+
+
 def test_services_have_caps_of_their_own():
     units = [unit("a1", service="a"), unit("b1", "3000", service="b")]
     incidents = [down("2026-11-10T00:00", 2161, name) for name in ("a1", "b1")]

@@ -219,3 +219,10 @@ def test_a_long_text_is_shown_short(problems):
 def test_a_long_key_is_shown_short(problems):
     (problem,) = problems(HEAD + f"? {'x' * 100_000}\n: 1\n")
     assert len(str(problem)) < 1_000
+
+
+def test_past_a_thousand_problems_only_their_number_is_told(problems):
+    found = problems(HEAD + "".join(f"key{i}: 1\n" for i in range(1_500)))
+    assert len(found) == 1_001
+    assert found[-1].found == "500 more problems"
+    assert "did you mean" not in found[999].remedy

@@ -87,6 +87,7 @@ def line_chart(
     elif not from_zero:
         low -= 0.06 * (high - low)
     y_ticks = ticks(low, high + 0.04 * (high - low), TICKS)
+    high = max(high, y_ticks[-1])
     tick_words = [write_value(tick) for tick in y_ticks]
     left = max(text_width(words) for words in tick_words) + 6
     names = [(line.label, line.values, line.colour, line.bold) for line in lines]

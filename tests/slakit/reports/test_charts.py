@@ -28,7 +28,8 @@ def boxes(svg: str) -> tuple[float, float, list[tuple[str, Box]]]:
     found = []
     for text in root.iter(f"{SVG}text"):
         x, y, words = float(text.attrib["x"]), float(text.attrib["y"]), text.text or ""
-        wide = text_width(words, bold="600" in ET.tostring(text, encoding="unicode"))
+        bold = text.attrib.get("font-weight") == "600" or "font-weight:600" in text.attrib.get("style", "")
+        wide = text_width(words, bold=bold)
         left = x - {"start": 0, "middle": wide / 2, "end": wide}[text.attrib["text-anchor"]]
         found.append((words, (left, y - 9, left + wide, y + 2)))
     return width, height, found
@@ -116,6 +117,19 @@ def test_labels_fit_when_all_lines_end_in_one_place(height: float):
         lines=lines,
         threshold=Threshold("covenant 1.30x", 1.3),
         height=height,
+    )
+    assert_words_fit(svg)
+
+
+@given(st.floats(min_value=1e-4, max_value=1e4), st.integers(min_value=2, max_value=130))
+def test_ticks_and_months_of_any_scale_stay_on_the_sheet(highest: float, months: int):
+    svg = line_chart(
+        list(range(1, months + 1)),
+        palette=print_palette(),
+        alt="any scale",
+        write_value=lambda value: f"{value:.6g}",
+        lines=[Line("a line", [highest * m / months for m in range(months)], "black")],
+        from_zero=True,
     )
     assert_words_fit(svg)
 
