@@ -12,8 +12,8 @@ from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, Undefine
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
+from risk.contract_rules import effective_term
 from schemas.errors import DealError, Problem, TermsError
-from slakit.documents.firmness import effective_firm_term
 from slakit.documents.nodes import Run
 from slakit.documents.values import TOKEN_END, TOKEN_START, Nothing, Printed, Reader, View, clean
 from slakit.documents.wording import counted, day, edge, filters, number
@@ -97,10 +97,10 @@ class Templates:
         for name, tranche in deal.delivery.tranches.items():
             view = reader.value(f"delivery.tranches.{name}.ready_for_service_date")
             ready.append(reader.whole(view) if isinstance(view, View) else tranche.ready_for_service_date)
-        bound = effective_firm_term(deal.commercial.term.months, deal.cancellation.convenience, ready)
+        bound = effective_term.firm_time(deal.commercial.term.months, deal.cancellation.convenience, ready)
         if bound is None:
             return "not computed, because one date is on the calendar and another is counted from financial close"
-        months, days = counted(bound[0], "month"), f" and {counted(bound[1], 'day')}" if bound[1] else ""
+        months, days = counted(bound.months, "month"), f" and {counted(bound.days, 'day')}" if bound.days else ""
         return Printed(reader, Run("term", months + days, reader.path_behind(firm)))
 
     def _printable(self, value: Any) -> Any:

@@ -90,6 +90,13 @@ def print_pdf(html: str, attached: Attached | None = None, *, root: Path | None 
     return PrintedPdf(_finished(content, attached), len(rendered.pages))
 
 
+def count_pages(html: str, *, root: Path | None = None) -> int:
+    """Return how many pages an HTML page takes; it is laid out and not written."""
+    import weasyprint
+
+    return len(weasyprint.HTML(string=html, url_fetcher=_fetcher(root or templates_dir())).render().pages)
+
+
 def document_time() -> datetime:
     """Return the time written into documents: SOURCE_DATE_EPOCH, or a fixed one that says nothing."""
     text = os.environ.get("SOURCE_DATE_EPOCH", "")

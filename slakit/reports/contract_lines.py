@@ -36,7 +36,7 @@ def duration(length: Duration) -> str:
     """Return a duration of the contract.
 
     >>> print(duration(Duration(months=9)), "|", duration(Duration(days=1)))
-    9 months | 1 day
+    9 months | 1 day
     """
     if length.months is not None:
         return figures.months(length.months)

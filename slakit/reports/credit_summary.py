@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from schemas.deal import Deal
 from schemas.parties import Party
-from slakit.documents.pdf import PrintedPdf
+from slakit.documents.pdf import PrintedPdf, count_pages
 from slakit.load import LoadedDeal
 from slakit.paths import templates_dir
 from slakit.reports import exhibits, figures, tables
@@ -115,7 +115,7 @@ def html(
 
 def _fits(deal: Deal, score: Score, first: FirstSheet, second: SecondSheet, sheet: int) -> bool:
     """Tell whether one sheet fits its page."""
-    return print_report(html(deal, score, first, second, (sheet,))).pages == 1
+    return count_pages(html(deal, score, first, second, (sheet,))) == 1
 
 
 def _head(deal: Deal, score: Score) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def quantity(value: object, unit: str) -> str:
     """Return a typed number with its unit.
 
     >>> print(quantity("2.40", "USD/GPU-hour"), "|", quantity("0.35", "1"), "|", quantity("3", "month"))
-    2.4 USD/GPU-hour | 0.35 | 3 months
+    2.4 USD/GPU-hour | 0.35 | 3 months
     """
     number = plain(value)
     if unit == "1":

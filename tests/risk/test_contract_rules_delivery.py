@@ -194,11 +194,11 @@ def deal(convenience: dict[str, Any] | None, ready: Any = "2026-06-01", **sectio
     ("first", "notice", "months_firm"),
     [
         ("2027-06-01", {"months": 3}, Fraction(15)),
-        ("2027-06-16", {"months": 3}, Fraction(31, 2)),
+        ("2027-06-16", {"months": 3}, 15 + 15 * Fraction(1200, 36525)),  # to 16 September
         ("2026-04-01", {"months": 3}, Fraction(1)),  # notice may be given before service starts
         ("2026-01-01", {"months": 3}, Fraction(0)),
         ("2031-06-01", {"months": 3}, Fraction(36)),
-        ("2027-06-01", {"days": 90}, 12 + 90 * Fraction(1200, 36525)),
+        ("2027-06-01", {"days": 90}, 14 + 29 * Fraction(1200, 36525)),  # to 30 August
     ],
 )
 def test_the_term_is_firm_to_the_first_exit_by_notice(first, notice, months_firm):

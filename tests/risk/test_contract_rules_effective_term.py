@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
+from risk.contract_rules.effective_term import FirmTime, firm_time, later, plus_months
 from schemas.cancellation import Convenience
 from schemas.periods import Duration, MonthsAfterClose
-from slakit.documents.firmness import effective_firm_term, later, plus_months
 
 
 def leave(first, **notice):
@@ -34,11 +34,11 @@ def after_close(months):
     ],
 )
 def test_the_tranche_bound_for_the_shortest_time_decides(convenience, ready, bound):
-    assert effective_firm_term(60, convenience, ready) == (Decimal(bound[0]), bound[1])
+    assert firm_time(60, convenience, ready) == FirmTime(Decimal(bound[0]), bound[1])
 
 
 def test_dates_of_two_kinds_are_not_compared():
-    assert effective_firm_term(60, leave(date(2027, 1, 1), days=90), [after_close(6)]) is None
+    assert firm_time(60, leave(date(2027, 1, 1), days=90), [after_close(6)]) is None
 
 
 def test_a_day_that_a_month_lacks_is_its_last():
