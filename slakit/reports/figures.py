@@ -47,10 +47,11 @@ class Estimate(NamedTuple):
 
     value: str
     error: str = ""
-    """Empty when there is none, otherwise with its sign: `± 0.2 pp`."""
+    """With its sign, `± 0.2 pp`, or words that stand for it; empty when there is none."""
 
     def __str__(self) -> str:
-        return f"{self.value} {self.error}" if self.error else self.value
+        between = " " if self.error.startswith(PLUS_MINUS) else ", "
+        return f"{self.value}{between}{self.error}" if self.error else self.value
 
 
 def count(number: int) -> str:

@@ -167,9 +167,9 @@ def credits(deal: Deal | None, score: Score) -> Table:
     return Table(
         "Outage credits by level",
         "; ".join(notes),
-        ("Service level", "Unit", "Target", "Expected") if deal else ("Service level", "Expected"),
+        ("Level", "Unit", "Target", "Expected") if deal else ("Level", "Expected"),
         tuple(rows) if deal else tuple((row[0], row[-1]) for row in rows),
-        ("Paid after caps", "", "", whole) if deal else ("Paid after caps", whole),
+        ("After caps", "", "", whole) if deal else ("After caps", whole),
         text_columns=2 if deal else 1,
     )
 

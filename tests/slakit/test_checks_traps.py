@@ -470,7 +470,7 @@ def leaving(party: str, first: str, days: int) -> dict[str, Any]:
 
 
 def test_18_a_mutual_right_to_leave_makes_the_term_shorter_than_it_is_called():
-    # firm from 1 January 2027; notice from 1 April ends on 30 June: 5 months and 29 days, 5 + 29 / 30.4375 = 5.953 of 24
+    # firm from 1 January 2027; notice from 1 April ends on 30 June: 5 + 29 / 30.4375 = 5.953 months of 24
     deal = changed(financed_deal(), leaving("either", "2027-04-01", 90))
     (finding,) = findings(deal, 18)
     assert "Called 24 months, it is firm for 6\u00a0months" in finding.message

@@ -74,16 +74,16 @@ def test_a_year_without_debt_service_has_a_dash_for_cover(score: dict[str, Any])
 
 def test_credits_by_level_end_with_what_is_paid(deal: Deal, score: dict[str, Any]):
     assert cells(tables.credits(deal, score)) == [
-        ("Service level", "Unit", "Target", "Expected"),
+        ("Level", "Unit", "Target", "Expected"),
         ("nodes", "node", "99%", "1,310,000"),
         ("racks", "rack", "99.9%", "840,000"),
-        ("Paid after caps", "", "", "1,870,000 ± 20,000"),
+        ("After caps", "", "", "1,870,000 ± 20,000"),
     ]
 
 
 def test_causes_without_an_event_are_kept_with_their_bound(score: dict[str, Any]):
     rows = {row[0]: row for row in cells(tables.endings(score))}
-    assert rows["Notice"] == ("Notice", "0% at most 0.03% (95%)")
+    assert rows["Notice"] == ("Notice", "0%, at most 0.03% (95%)")
     assert rows["Any"] == ("Any", "14.2% ± 0.3 pp")
     assert cells(tables.defaults(score))[-1] == ("Any", "6.8% ± 0.3 pp", "211 bp ± 7")
 
