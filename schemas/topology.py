@@ -70,6 +70,18 @@ class AtLeast(Terms):
 Block = ComponentBlock | AllOf | AnyOf | AtLeast
 
 
+def members(block: Block) -> tuple[str, ...]:
+    """Return the names of the blocks that a block is made of; none for components."""
+    match block:
+        case AllOf():
+            return block.all_of
+        case AnyOf():
+            return block.any_of
+        case AtLeast():
+            return block.of
+    return ()
+
+
 class Rows(Terms):
     """Like rows of racks fed by the site."""
 
@@ -87,16 +99,6 @@ class Topology(Terms):
 
     @model_validator(mode="after")
     def _blocks_are_known_and_have_no_circle(self) -> Self:
-        def members(block: Block) -> tuple[str, ...]:
-            match block:
-                case AllOf():
-                    return block.all_of
-                case AnyOf():
-                    return block.any_of
-                case AtLeast():
-                    return block.of
-            return ()
-
         unknown = [
             TermsError(
                 f"block {member!r} in blocks.{name}",

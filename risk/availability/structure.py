@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schemas.errors import NotComputedError
-from schemas.topology import AllOf, AnyOf, AtLeast, Block, ComponentBlock, Topology
+from schemas.topology import AllOf, AnyOf, AtLeast, ComponentBlock, Topology, members
 
 if TYPE_CHECKING:
     from oxidd.bdd import BDDFunction, BDDManager
@@ -39,18 +39,6 @@ class RowDiagram:
     def is_entry(self, node: int) -> bool:
         """Return whether `node` depends on nothing but the row's own blocks."""
         return self.variable[node] >= self.shared
-
-
-def members(block: Block) -> tuple[str, ...]:
-    """Return the names of the blocks that a block is made of."""
-    match block:
-        case AllOf():
-            return block.all_of
-        case AnyOf():
-            return block.any_of
-        case AtLeast():
-            return block.of
-    return ()
 
 
 def blocks_in_order(topology: Topology) -> tuple[str, ...]:

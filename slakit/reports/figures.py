@@ -175,9 +175,11 @@ def percent(x: Real | None, standard_error: Real | None = None) -> str:
     size = abs(x)
     if size in (0, 1):
         return signed(f"{100 * x:.0f}%")
-    if size < 0.00005 or 0.99995 < size < 1:
-        return "less than 0.01%" if size < 0.5 else "more than 99.99%"
-    return signed(f"{100 * x:.{2 if size < 0.00095 or 0.99905 < size < 1 else 1}f}%")
+    for decimals in (1, 2):
+        written = f"{100 * size:.{decimals}f}"
+        if 0 < float(written) < 100:
+            return signed(f"{100 * x:.{decimals}f}%")
+    return "less than 0.01%" if size < 0.5 else "more than 99.99%"
 
 
 def at_most(bound: Real) -> str:
