@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,13 +34,23 @@ def formats_of(listed: str) -> tuple[str, ...]:
     return wanted
 
 
-def run(path: Path, out: Path, listed: str) -> Outcome:
-    """Return the files written."""
-    formats = formats_of(listed)
+def day_of(text: str | None) -> date | None:
+    """Return the day of a text such as 2027-03-01, None for none."""
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no day such as 2027-03-01", param_hint="--as-of") from None
+
+
+def run(path: Path, out: Path, listed: str, as_of: str | None) -> Outcome:
+    """Return the files written: the terms as signed, or as amended on a day."""
+    formats, day = formats_of(listed), day_of(as_of)
     loaded = load_deal(path)
     from slakit.documents.draft import draft
 
-    files = draft(loaded, out, formats)
+    files = draft(loaded if day is None else loaded.deal.at(day), out, formats)
     document = {
         "files": [{"path": file.path, "kind": file.kind, "pages": file.pages, "sha256": file.sha256} for file in files]
     }

@@ -90,12 +90,15 @@ def draft(
     formats: Annotated[
         str, typer.Option("--format", metavar="LIST", help="Any of pdf, html, md; commas between.")
     ] = "pdf",
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="DAY", help="Print the terms as amended on this day.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Print the contract set of a deal."""
     from slakit.cli import draft as command
 
-    _finish(as_json, command.run, deal, out, formats)
+    _finish(as_json, command.run, deal, out, formats, as_of)
 
 
 @app.command()

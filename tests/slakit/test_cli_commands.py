@@ -16,7 +16,7 @@ from slakit.cli import serve as serve_command
 from slakit.cli.main import app
 from slakit.cli.new import starters
 from slakit.load import load_deal
-from slakit.paths import templates_dir
+from slakit.paths import examples_dir, templates_dir
 
 STARTERS = templates_dir() / "starters"
 SMALL = STARTERS / "small-cluster.yaml"
@@ -27,6 +27,13 @@ def slakit(*arguments: object, exit_code: int = 0) -> str:
     ended = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert ended.exit_code == exit_code, ended.output
     return ended.stdout
+
+
+def slakit_error(*arguments: object) -> str:
+    """Run a command that is used wrongly and return what it says."""
+    ended = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert ended.exit_code == 2, ended.output
+    return ended.output
 
 
 def document(*arguments: object, exit_code: int = 0) -> dict[str, Any]:
@@ -172,6 +179,17 @@ def test_draft_names_what_it_wrote(tmp_path: Path):
     for file in files:
         assert Path(file["path"]).is_file()
         assert len(file["sha256"]) == 64
+
+
+def test_draft_prints_the_terms_of_a_day(tmp_path: Path):
+    deal = examples_dir() / "gb300-prepaid-hyperscaler.yaml"  # the target of a node rises on 1 July 2027
+    texts = {}
+    for name, options in (("signed", ()), ("before", ("--as-of", "2027-06-30")), ("after", ("--as-of", "2027-07-01"))):
+        slakit("draft", deal, "-o", tmp_path / name, "--format", "md", *options)
+        texts[name] = (tmp_path / name / "sla.md").read_text()
+    assert texts["before"] == texts["signed"]
+    assert texts["after"] != texts["signed"]
+    assert "no day such as" in slakit_error("draft", deal, "-o", tmp_path, "--as-of", "July")
 
 
 def test_read_gives_back_what_draft_wrote(tmp_path: Path):
