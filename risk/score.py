@@ -18,7 +18,7 @@ from risk.delay import DeliveryRisk
 from risk.engine import Model, Progress
 from risk.finance.ratios import annual_return, dscr, life_cover_ratio
 from risk.finance.tail import tail_cash
-from risk.finance.waterfall import Finances
+from risk.finance.waterfall import ROUNDING, Finances
 from risk.result import Result
 from schemas.deal import Deal
 
@@ -132,6 +132,8 @@ def _credits(model: Model, result: Result) -> dict[str, Any]:
     out = estimate("expected_total", credits)
     share, error = ratio_of_means(credits, fees) if fees.any() else (None, None)
     out |= {"expected_share_of_fees": share, "expected_share_of_fees_standard_error": error}
+    if share is None:
+        out["expected_share_of_fees_reason"] = "no fees"
     out["by_level_before_stacking_and_caps"] = {
         name.removeprefix("credit:"): mean(values)[0]
         for name, values in sorted(result.total.items())
@@ -222,7 +224,7 @@ def _cover(model: Model, finances: Finances, base: Result, result: Result) -> di
     covenant = finances.terms.covenants.minimum_dscr
     out["covenant"] = float(covenant) if covenant is not None else None
     defaulted = result.column.get("default_month", np.zeros(result.draws, dtype=np.int64)).astype(np.int64)
-    alive = (defaulted[:, None] == 0) | (np.arange(1, result.months + 1) < defaulted[:, None])
+    alive = (defaulted[:, None] == 0) | (np.arange(1, result.months + 1) <= defaulted[:, None])
     drawn = dscr(result.monthly["cfads"], np.broadcast_to(service, result.monthly["cfads"].shape))
     fan: dict[str, list[Any]] = {"months": [int(m) + 1 for m in due], "draws": []} | {name: [] for name, _ in FAN}
     for m in due:
@@ -235,7 +237,7 @@ def _cover(model: Model, finances: Finances, base: Result, result: Result) -> di
     if covenant is not None:
         months = finances.terms.lock_up.look_back_months if finances.terms.lock_up else 1
         back = result.monthly["look_back_cover"]
-        below = ((back < float(covenant)) & alive & (service > 0)).any(axis=1) | (defaulted > 0)
+        below = ((back < float(covenant) - ROUNDING) & alive & (service > 0)).any(axis=1) | (defaulted > 0)
         out |= probability("probability_below_covenant", below)
         out["covenant_look_back_months"] = months
     out["tests"] = {

@@ -11,6 +11,7 @@ from schemas.errors import TermsError
 from schemas.sources import (
     SourcedAnnualRate,
     SourcedHours,
+    SourcedLogDeviation,
     SourcedMonths,
     SourcedPerYear,
     SourcedPositive,
@@ -19,7 +20,7 @@ from schemas.sources import (
     SourcedSigned,
     SourcedYears,
 )
-from schemas.units import Amount, Multiple, Number, Positive, Share
+from schemas.units import Amount, MonthNumber, Multiple, Number, Share
 
 
 class DelayLaw(Terms):
@@ -29,7 +30,7 @@ class DelayLaw(Terms):
     """Probability that a tranche is late at all. [1]"""
     median: SourcedMonths
     """Median delay of a late tranche. [month]"""
-    sigma: SourcedPositive
+    sigma: SourcedLogDeviation
     """Standard deviation of the logarithm of a late tranche's delay. [1]"""
     shared_share: SourcedShare
     """Share of the variance of the normal score that all tranches have in common. [1]"""
@@ -59,6 +60,16 @@ class NextGeneration(Terms):
     log_drop: SourcedPositive
     """Fall of the logarithm of rent at the launch. [1]"""
 
+    @model_validator(mode="after")
+    def _months_in_order(self) -> Self:
+        if self.latest.value < self.earliest.value:
+            raise TermsError(
+                f"latest.value {self.latest.value} before earliest {self.earliest.value}",
+                "months in order",
+                "swap them",
+            )
+        return self
+
 
 class MarketLaw(Terms):
     """Spot rent of the deal's generation: loss by age, regimes, noise, the next generation."""
@@ -69,7 +80,7 @@ class MarketLaw(Terms):
     """Loss of the logarithm of rent a year from age. [1/year]"""
     persistence: SourcedShare
     """Share of this month's deviation that is left next month; 1 is a random walk. [1]"""
-    monthly_noise: SourcedPositive
+    monthly_noise: SourcedLogDeviation
     """Standard deviation of the monthly shock to log rent. [1]"""
     regimes: Regimes | None = None
     next_generation: NextGeneration | None = None
@@ -115,7 +126,7 @@ class OutageLaw(Terms):
     """[1/year]"""
     median_hours: SourcedHours
     """Median length. [h]"""
-    sigma: SourcedPositive
+    sigma: SourcedLogDeviation
     """Standard deviation of the logarithm of the length. [1]"""
     repeat_share: SourcedShare | None = None
     """Probability that an outage is followed by a repeat. [1]"""
@@ -143,8 +154,8 @@ class CfadsLaw(Terms):
 class DebtServiceLaw(Terms):
     """Debt service without a loan: cover is reported, default and loss are undefined."""
 
-    from_month: Positive
-    to_month: Positive
+    from_month: MonthNumber
+    to_month: MonthNumber
     amount: Amount
     """[currency/month]"""
 
@@ -171,7 +182,7 @@ class GpuValueLaw(Terms):
 class ResidualToEquity(Terms):
     """Value that goes to equity at the end of one month."""
 
-    month: Positive
+    month: MonthNumber
     amount: Amount
     """[currency]"""
 
@@ -179,7 +190,7 @@ class ResidualToEquity(Terms):
 class ProjectTail(Terms):
     """Months after the loan that the project life cover ratio counts."""
 
-    months: Positive
+    months: MonthNumber
     rent_per_gpu_hour: Amount
     """[currency/GPU-hour]"""
 

@@ -25,7 +25,7 @@ from schemas.exclusions import Exclusions
 from schemas.finance import Finance
 from schemas.parties import Party
 from schemas.service_levels import Measurement, ServiceLevel
-from schemas.sources import Provenance
+from schemas.sources import Provenance, Sourced
 from schemas.topology import Site
 from schemas.units import Day, Identifier, Name, Text
 
@@ -132,6 +132,22 @@ class Deal(Terms):
                 "one currency",
                 "state all money of a deal in one currency",
             )
+        money = self.finance or self.commercial
+        for path, rent in self._rents() if money else ():
+            assert money is not None
+            if rent.unit.split("/")[0] != money.currency:
+                yield TermsError(
+                    f"{path} in {rent.unit} and money in {money.currency}",
+                    "one currency",
+                    "convert the rent and write its unit; slakit never does",
+                )
+
+    def _rents(self) -> Iterator[tuple[str, Sourced]]:
+        """Yield every rent per GPU-hour of the assumptions with its path."""
+        if self.assumptions.market:
+            yield "assumptions.market.spot_rent", self.assumptions.market.spot_rent
+        if self.assumptions.value:
+            yield "assumptions.value.cash_cost", self.assumptions.value.cash_cost
 
     def _tranches_apart_from_services(self) -> Iterator[TermsError]:
         seen: dict[str, str] = {}

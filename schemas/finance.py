@@ -12,7 +12,17 @@ from schemas.errors import TermsError
 from schemas.money import Currency
 from schemas.periods import DatePoint
 from schemas.sources import SourcedMonths, SourcedShare
-from schemas.units import Amount, AnnualRate, Day, Identifier, Multiple, Positive, Share, WholeMonths
+from schemas.units import (
+    Amount,
+    AmountAboveZero,
+    AnnualRate,
+    Day,
+    Identifier,
+    MonthNumber,
+    Multiple,
+    Share,
+    WholeMonths,
+)
 
 LATER_PROFILES = ("straight", "sculpted", "bullet", "balloon")
 
@@ -30,13 +40,13 @@ def _known_profile(value: Any) -> Any:
 class Loan(Terms):
     """Senior debt, fully drawn at close."""
 
-    amount: Amount
+    amount: AmountAboveZero
     """[currency]"""
     annual_rate: AnnualRate
     """Nominal, a twelfth of it a month on the opening balance. [1/year]"""
-    first_payment_month: Positive
+    first_payment_month: MonthNumber
     """Months after close of the first payment; interest before it is paid from uses. [month]"""
-    payments: Positive
+    payments: MonthNumber
     """Number of monthly payments. [1]"""
     profile: Annotated[Literal["annuity"], BeforeValidator(_known_profile)] = "annuity"
 
@@ -53,7 +63,7 @@ class LockUp(Terms):
 
     dscr: Multiple
     """[1]"""
-    look_back_months: Positive
+    look_back_months: MonthNumber
     """[month]"""
 
 
@@ -93,7 +103,7 @@ class Tax(Terms):
 
     rate: Share
     """[1]"""
-    depreciation_months: Positive
+    depreciation_months: MonthNumber
     """Straight line on capital expenditure, from the first payment month. [month]"""
 
 
@@ -117,9 +127,9 @@ class CoverTest(Terms):
     """A cover ratio reported for one date."""
 
     kind: Literal["dscr_look_back"] = "dscr_look_back"
-    months: Positive
+    months: MonthNumber
     """Months that are added up. [month]"""
-    at_month: Positive
+    at_month: MonthNumber
     """Last of them, counted from close. [month]"""
 
 
@@ -129,7 +139,7 @@ class Finance(Terms):
     close: Day
     """Financial close."""
     currency: Currency
-    horizon_months: Positive | None = None
+    horizon_months: MonthNumber | None = None
     """Months simulated; to the loan's maturity when not given. [month]"""
     capital_expenditure: Amount = Decimal(0)
     """[currency]"""

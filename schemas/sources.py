@@ -78,6 +78,8 @@ def quantity(*units: str, low: float = 0.0, high: float = 1e15) -> object:
 
 SourcedShare = Annotated[Sourced, quantity("1", high=1.0)]
 SourcedPositive = Annotated[Sourced, quantity("1", high=1000.0)]
+SourcedLogDeviation = Annotated[Sourced, quantity("1", high=10.0)]
+"""Standard deviation of a logarithm; above 10 a lognormal spans more than money can. [1]"""
 SourcedMonths = Annotated[Sourced, quantity("month", high=1200.0)]
 SourcedYears = Annotated[Sourced, quantity("year", high=100.0)]
 SourcedHours = Annotated[Sourced, quantity("h", high=1e6)]

@@ -155,3 +155,13 @@ class Site(Terms):
     spare_rows: Count = 0
     """Rows that may be without supply before the site counts as down. [1]"""
     topology: Topology | None = None
+
+    @model_validator(mode="after")
+    def _can_be_down(self) -> Self:
+        if self.topology is not None and self.spare_rows >= self.topology.rows.count:
+            raise TermsError(
+                f"spare_rows {self.spare_rows}",
+                f"fewer than the {self.topology.rows.count} rows of topology.rows.count",
+                "lower spare_rows, or the site could never be down",
+            )
+        return self

@@ -88,6 +88,8 @@ Share = Annotated[Decimal, Exact, Field(ge=0, le=1, max_digits=30, decimal_place
 """An agreed ratio from 0 to 1. [1]"""
 Amount = Annotated[Decimal, Exact, Field(ge=0, le=LARGEST_AMOUNT, decimal_places=6)]
 """Money in the currency its section names, not negative. [currency]"""
+AmountAboveZero = Annotated[Decimal, Exact, Field(gt=0, le=LARGEST_AMOUNT, decimal_places=6)]
+"""Money in the currency its section names, more than nothing. [currency]"""
 Multiple = Annotated[Decimal, Exact, Field(ge=0, le=1000, decimal_places=12)]
 """A pure number such as a cover ratio or a multiple of debt service. [1]"""
 AnnualRate = Annotated[Decimal, Exact, Field(ge=0, le=5, decimal_places=12)]
@@ -104,6 +106,8 @@ Months = Annotated[Decimal, Exact, Field(ge=0, le=1200, decimal_places=9)]
 """Months, not always whole. [month]"""
 WholeMonths = Annotated[int, Whole, Field(ge=0, le=1200)]
 """Whole months. [month]"""
+MonthNumber = Annotated[int, Whole, Field(ge=1, le=1200)]
+"""Whole months, at least one: a month counted from close, or a number of months. [month]"""
 Years = Annotated[Decimal, Exact, Field(ge=0, le=100, decimal_places=9)]
 """[year]"""
 Megawatts = Annotated[Decimal, Exact, Field(gt=0, le=1_000_000, decimal_places=9)]

@@ -54,6 +54,8 @@ class ClusterOutages:
     units: tuple[Unit, ...]
     tranches: int
     timeline: Timeline
+    term_months: int
+    """Firm term of each tranche from its readiness. [month]"""
     rules: Mapping[str, CountingRules]
     """Counting rules of each service level."""
     notes: tuple[str, ...]
@@ -90,14 +92,22 @@ class ClusterOutages:
         names = ("outage_draw", "outage_tranche", "outage_start_s", "outage_end_s")
         return {name: column[order] for name, column in zip(names, columns, strict=True)}
 
+    def _term_ends(self, ready: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return when the term of each tranche ends, beyond all outages where that is after the last month. [s]"""
+        ends = ready + self.term_months
+        beyond = ends > self.timeline.months
+        return np.where(beyond, np.iinfo(np.int64).max, self.timeline.seconds(np.where(beyond, 0.0, ends)))
+
     def _count(self, month: int, state: State) -> None:
         """Write `counted_minutes:<service level>`, shape (draws, tranches, months), in the first month. [min]"""
         if month != 1:
             return
         counted: dict[CountingRules, NDArray[np.int64]] = {}
         draw, tranche, start, end = (state.path[f"outage_{name}"] for name in ("draw", "tranche", "start_s", "end_s"))
-        if "ready" in state.path:  # a tranche is measured from the moment it is ready for service
-            start = np.maximum(start, self.timeline.seconds(state.path["ready"])[draw, tranche])
+        if "ready" in state.path:  # a tranche is measured from the moment it is ready for service to the end of its term
+            ready = state.path["ready"]
+            start = np.maximum(start, self.timeline.seconds(ready)[draw, tranche])
+            end = np.minimum(end, self._term_ends(ready)[draw, tranche])
             seen = end > start
             draw, tranche, start, end = draw[seen], tranche[seen], start[seen], end[seen]
         for level, rules in self.rules.items():
@@ -151,6 +161,7 @@ def from_deal(deal: Deal, setting: Setting) -> Risk | None:
         units=units,
         tranches=len(setting.tranches),
         timeline=setting.timeline,
+        term_months=setting.term_months,
         rules={
             name: counting_rules(deal.measurement, level.measurement) for name, level in deal.service_levels.items()
         },

@@ -14,7 +14,7 @@ from risk.availability.exact import SiteValues, site_values
 from risk.availability.structure import row_diagram
 from risk.core.calendar import HOURS_PER_EQUAL_MONTH
 from risk.core.downtime import DowntimeLaw, Lengths, whole_minutes
-from schemas.errors import DealError, MissingTermError, NotComputedError, Problem
+from schemas.errors import MissingTermError, NotComputedError
 from schemas.topology import ComponentBlock, Site
 
 MOST_ROWS = 100_000
@@ -135,17 +135,6 @@ def analyse(site: Site, path: str = "site") -> SiteResult:
     rows, least = topology.rows.count, site.spare_rows + 1
     if rows > MOST_ROWS:
         raise NotComputedError(f"{path}.topology.rows.count", f"a site of more than {MOST_ROWS:,} rows", "merge rows")
-    if least > rows:
-        raise DealError(
-            [
-                Problem(
-                    f"{path}.spare_rows",
-                    str(site.spare_rows),
-                    f"fewer than the {rows} rows of {path}.topology.rows.count",
-                    "lower spare_rows, or the site could never be down",
-                )
-            ]
-        )
     diagram = row_diagram(topology, f"{path}.topology")
     blocks = tuple(_law(topology.blocks[name], name) for name in diagram.names)
     down = [block.down for block in blocks]

@@ -21,6 +21,8 @@ BoolArray = NDArray[np.bool_]
 Reach = Callable[[BoolArray], BoolArray]
 """Tranches that end when the marked rights are used, both shape (draws, tranches)."""
 CAUSES = ("long_stop", "chronic_failure", "convenience")
+WHOLE_LEVELS = ("cluster", "hall", "site")
+"""Levels whose unit is a whole tranche, as outages are simulated."""
 
 
 class Exits:
@@ -60,6 +62,14 @@ class Exits:
         ]
         if self.chronic and self.chronic.cure_days:
             words.append("Chronic failure: the cure period before exercise is not simulated.")
+        levels = self.setting.deal.service_levels
+        for limb in self.chronic.limbs if self.chronic else ():
+            level = levels[limb.service_level].level
+            if level not in WHOLE_LEVELS:
+                words.append(
+                    f"Chronic failure on service level {limb.service_level!r} ({level}): only outages of the whole site "
+                    f"count towards it, not failures of one {level.replace('_', ' ')}."
+                )
         return tuple(words)
 
     def _leaving_fee(self, month: int, state: State) -> None:
@@ -68,7 +78,8 @@ class Exits:
             return
         leaving = self._notice_given(state) + self.notice_months == month
         share = self.setting.fees[:, month - 1] / max(self.setting.fees[:, month - 1].sum(), 1e-12)
-        state.post("fee_for_leaving", (leaving & state.under_contract) @ share * float(terms.fee))
+        bound = state.under_contract & (state.path["ready"] + self.setting.term_months > month)
+        state.post("fee_for_leaving", (leaving & bound) @ share * float(terms.fee))
 
     def _rights(self, month: int, state: State) -> None:
         state.rights["long_stop"] = self._long_stop(month, state)
@@ -89,7 +100,8 @@ class Exits:
                     terms,
                     setting.timeline.length,
                 )[:, 0]
-        return right & state.under_contract
+        spent = state.now.get("long_stop_spent", np.zeros(right.shape, dtype=bool))
+        return right & state.under_contract & ~spent
 
     def _chronic(self, month: int, state: State) -> BoolArray:
         arises = np.zeros(state.under_contract.shape, dtype=bool)
@@ -124,6 +136,7 @@ class Exits:
         name = f"long_outage:{limb}"
         if name not in state.now:
             reached = np.zeros((*state.under_contract.shape, self.setting.months), dtype=bool)
+            measured = self.setting.of_service(self.setting.deal.service_levels[terms.service_level].service)
             if "outage_start_s" in state.path:
                 seconds = int(float(terms.hours) * 3600)
                 start = state.path["outage_start_s"]
@@ -132,7 +145,7 @@ class Exits:
                 instant = start[long] + seconds
                 month = np.searchsorted(self.setting.timeline.edges_seconds, instant, side="right") - 1
                 ready = self.setting.timeline.seconds(state.path["ready"])[draw, tranche]
-                inside = (month < self.setting.months) & (start[long] >= ready)
+                inside = (month < self.setting.months) & (start[long] >= ready) & measured[tranche]
                 reached[draw[inside], tranche[inside], month[inside]] = True
             state.now[name] = reached
         return state.now[name]
@@ -142,6 +155,7 @@ class Exits:
         if factor is None:
             factor = np.ones(state.under_contract.shape)
         state.now["repriced_at_last_end"] = np.zeros(state.under_contract.shape, dtype=bool)
+        state.now.setdefault("repriced", np.zeros(state.draws, dtype=bool))
         self._use("long_stop", self.mode.long_stop, self._reach_of_long_stop, month, state, factor)
         self._use("chronic_failure", self.mode.chronic_failure, self._reach_of_chronic, month, state, factor)
         self._notice(month, state, factor)
@@ -159,12 +173,14 @@ class Exits:
         wants &= (state.path["exercise_score"][:, 0] >= self.choice.waiver)[:, None]
         if mode == "rational_or_reprice":
             assert spot is not None
-            done = state.now.get("repriced", np.zeros(state.draws, dtype=bool))
+            done = state.now["repriced"]
             stays = wants.any(axis=1) & ~done & (state.path["exercise_score"][:, 1] < self.choice.reprice_probability)
             anew = stays[:, None] & reach(wants)
             factor[anew] = self.choice.repriced(month, spot, factor)[anew]
             state.now["repriced"] = done | stays
             state.now["repriced_at_last_end"] |= anew
+            if cause == "long_stop":
+                state.now["long_stop_spent"] = anew | state.now.get("long_stop_spent", False)
             if "chronic_open_until" in state.now:
                 state.now["chronic_open_until"] = np.where(anew, -1.0, state.now["chronic_open_until"])
             wants &= ~stays[:, None]

@@ -39,6 +39,8 @@ def _start(number: int, p: float) -> tuple[int, float, float]:
 @njit(cache=True)
 def _walk(uniform: float, number: int, p: float, count: int, mass: float, total: float) -> int:
     """Return the smallest count whose distribution function reaches `uniform`, from a count with known values."""
+    if uniform <= 0.0:  # the base case: rounding must not stop the walk down before it comes to none
+        return 0
     while count > 0 and uniform <= total - mass:
         total -= mass
         mass *= count * (1.0 - p) / ((number - count + 1) * p)

@@ -68,11 +68,23 @@ class NodeFailures:
     windows: IntArray
     """Length of each month, shape (months,). [min]"""
     notes: tuple[str, ...]
-    streams: tuple[str, ...] = field(default=(STREAM,))
+    streams: tuple[str, ...] = field(init=False)
+    """One for each service level."""
+
+    def __post_init__(self) -> None:
+        self.streams = tuple(f"{STREAM}:{level.id}" for level in self.levels)
 
     def sample(self, rng: Mapping[str, Generator], draws: int) -> Paths:
-        """Return one uniform number for each draw, tranche, month and band."""
-        return {f"node_uniform:{level.id}": rng[STREAM].random((draws, *self._shape(level))) for level in self.levels}
+        """Return one uniform number for each draw, tranche, month and band.
+
+        Numbers are drawn month by month, so that a longer horizon leaves the months before it as they were.
+        """
+        paths: Paths = {}
+        for level, stream in zip(self.levels, self.streams, strict=True):
+            tranches, months, bands = self._shape(level)
+            uniform = rng[stream].random((months, tranches, draws, bands))
+            paths[f"node_uniform:{level.id}"] = uniform.transpose(2, 1, 0, 3)
+        return paths
 
     def base(self) -> Paths:
         """Return numbers that stand for no failure at all."""

@@ -30,6 +30,7 @@ class Phase(IntEnum):
     OUTAGE = auto()
     NODES = auto()
     SERVICE = auto()
+    SET_OFF = auto()
     RELETTING = auto()
     BACKSTOP = auto()
     CFADS = auto()

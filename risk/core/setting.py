@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from risk.core.calendar import Timeline, timeline
 from schemas.capacity import Cluster
 from schemas.deal import Deal
+from schemas.delivery import Tranche
 from schemas.errors import DealError, MissingTermError, Problem
 
 
@@ -25,8 +26,9 @@ class Setting:
     """Service of each tranche."""
     planned_ready: NDArray[np.float64]
     """Ready-for-Service Date of each tranche, shape (tranches,). [month]"""
-    gpus: NDArray[np.int64]
-    """GPUs of each tranche, 0 where its cluster is not given, shape (tranches,). [1]"""
+    gpus: NDArray[np.float64]
+    """GPUs of each tranche, 0 where its cluster is not given, shape (tranches,). Tranches of one cluster have parts of it
+    by their shares of the service. [1]"""
     fees: NDArray[np.float64]
     """Fee of each tranche for each whole month at the contract price, shape (tranches, months). [currency]"""
     prepaid: NDArray[np.float64]
@@ -40,11 +42,22 @@ class Setting:
         """Return how many months are simulated."""
         return self.timeline.months
 
+    def of_service(self, service: str | None) -> NDArray[np.bool_]:
+        """Return whether each tranche belongs to a service; all do to None, the only one there is."""
+        return np.array([service is None or service == of for of in self.service_of])
+
     def cluster_of(self, tranche: int) -> Cluster | None:
         """Return the cluster of one tranche, by its position."""
         assert self.deal.delivery is not None
         name = self.deal.delivery.tranches[self.tranches[tranche]].cluster
         return self.deal.clusters[name] if name else None
+
+
+def share_in_term(ready: NDArray[np.float64], month: int, term_months: int) -> NDArray[np.float64]:
+    """Return the share of month `month` in which each tranche is ready and its term runs, shape as `ready`. [1]"""
+    began = np.clip(month - ready, 0.0, 1.0)
+    over = np.clip(month - ready - term_months, 0.0, 1.0)
+    return began - over
 
 
 def horizon(deal: Deal) -> int:
@@ -86,7 +99,8 @@ def setting(deal: Deal) -> Setting:
     pairs = [(name, tranche) for name, service in deal.services.items() for tranche in service.tranches]
     terms = [deal.delivery.tranches[tranche] for _, tranche in pairs]
     clusters = [deal.clusters[t.cluster] if t.cluster else None for t in terms]
-    gpus = np.array([cluster.units.gpu if cluster else 0 for cluster in clusters], dtype=np.int64)
+    part, part_of_service = _parts_of_clusters(pairs, terms)
+    gpus = np.array([cluster.units.gpu if cluster else 0 for cluster in clusters]) * part
     fees = np.zeros((len(pairs), months))
     for j, (service, tranche) in enumerate(pairs):
         charge = deal.commercial.charges.get(service)
@@ -103,7 +117,7 @@ def setting(deal: Deal) -> Setting:
                 "name the cluster, whose units are counted",
             )
         elif charge.price.per == "gpu_hour":
-            fees[j] = price * cluster.units.gpu * line.hours
+            fees[j] = price * cluster.units.gpu * part_of_service[j] * line.hours
         else:
             if cluster.units.node is None:
                 raise MissingTermError(
@@ -111,7 +125,7 @@ def setting(deal: Deal) -> Setting:
                     "a price per node_month",
                     "give the number of nodes",
                 )
-            fees[j] = price * cluster.units.node
+            fees[j] = price * cluster.units.node * part_of_service[j]
     prepayment, term_months = deal.commercial.prepayment, deal.commercial.term.months
     paid_ahead = float(prepayment.fraction) if prepayment else 0.0
     return Setting(
@@ -125,3 +139,17 @@ def setting(deal: Deal) -> Setting:
         prepaid=paid_ahead * term_months * fees.mean(axis=1),
         term_months=term_months,
     )
+
+
+def _parts_of_clusters(
+    pairs: list[tuple[str, str]], terms: list[Tranche]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the part of its cluster that each tranche is, among all tranches and among those of its service. [1]"""
+    share = np.array([float(t.share_of_service) for t in terms])
+
+    def part(keys: list[object]) -> NDArray[np.float64]:
+        whole = np.array([sum(share[k] for k, other in enumerate(keys) if other == key) for key in keys])
+        return np.divide(share, whole, out=np.ones(len(share)), where=whole > 0)
+
+    clusters = [t.cluster for t in terms]
+    return part(list(clusters)), part([(cluster, service) for cluster, (service, _) in zip(clusters, pairs, strict=True)])

@@ -24,14 +24,14 @@ def mean(values: NDArray[Any]) -> tuple[float, float]:
 
 
 def probability(name: str, happens: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return `name` and its standard error; with no event 0, no error, and the 95% upper bound 3/N."""
+    """Return `name` and its standard error; with no event 0, no error, and the 95% upper bound 3/N, at most 1."""
     share, error = mean(happens)
     if share == 0:
         return {
             name: 0.0,
             f"{name}_standard_error": None,
             f"{name}_standard_error_reason": "no_event",
-            f"{name}_upper_95": 3.0 / len(happens),
+            f"{name}_upper_95": min(3.0 / len(happens), 1.0),
         }
     return {name: share, f"{name}_standard_error": error}
 

@@ -25,7 +25,7 @@ class DeliveryRisk:
     def sample(self, rng: Mapping[str, Generator], draws: int) -> Paths:
         """Return `ready`, the time each tranche is ready for service, shape (draws, tranches). [month]"""
         tranches = len(self.setting.tranches)
-        scores = rng["delivery"].standard_normal((draws, 1 + tranches))
+        scores = rng["delivery"].standard_normal((1 + tranches, draws)).T  # a further tranche moves no other
         delay = self.law.of_scores(scores[:, 0], scores[:, 1:]) if self.law else np.zeros((draws, tranches))
         return {"ready": self.setting.planned_ready + delay}
 
@@ -35,7 +35,7 @@ class DeliveryRisk:
 
     def steps(self) -> Mapping[Phase, StepFunction]:
         """Return the accrual of damages, and their set-off against fees where the contract says so."""
-        return {Phase.DELIVERY: self._accrue, Phase.SERVICE: self._set_off}
+        return {Phase.DELIVERY: self._accrue, Phase.SET_OFF: self._set_off}
 
     def ignores(self) -> tuple[str, ...]:
         """Return what this model leaves out."""
@@ -68,10 +68,10 @@ class DeliveryRisk:
             state.post("delay_damages", -cash)
 
     def _set_off(self, month: int, state: State) -> None:
-        """Damages given as a fee credit reduce the first fees; carried without interest."""
+        """Damages given as a fee credit reduce what is left to pay of the first fees; carried without interest."""
         carried = state.now["damages_carried"]
         if not np.any(carried):
             return
-        used = np.minimum(carried, state.now["fees"])
+        used = np.minimum(carried, np.maximum(state.now["fees_payable"], 0.0))
         state.now["damages_carried"] = carried - used
         state.post("delay_damages_set_off", -used)

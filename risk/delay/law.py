@@ -31,8 +31,9 @@ class Delay:
 
     @classmethod
     def of(cls, law: DelayLaw) -> Delay:
-        """Return the law typed in a deal."""
-        return cls(float(law.share_late), float(law.median), float(law.sigma), float(law.shared_share))
+        """Return the law typed in a deal; who is late by nothing is not late."""
+        share_late = float(law.share_late) if float(law.median) > 0 else 0.0
+        return cls(share_late, float(law.median), float(law.sigma), float(law.shared_share))
 
     def of_scores(self, shared: FloatArray, own: FloatArray) -> FloatArray:
         """Return delays from standard normals, shapes (draws,) and (draws, tranches). [month]"""

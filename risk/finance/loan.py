@@ -109,15 +109,14 @@ def sources_and_uses(terms: Finance, plan: Schedule | None, reserve: float, prep
     )
 
 
-def reserve_targets(plan: Schedule, months_held: int) -> FloatArray:
+def reserve_targets(loan: Loan, months_held: int, months: int) -> FloatArray:
     """Return the reserve's target at close and after each month: min(k payments, all service left). [currency]
 
-    Shape (months + 1,); entry 0 is funded at close.
+    Shape (months + 1,); entry 0 is funded at close. Service left counts to maturity, also past the last month.
     """
-    service = plan.service
-    left = np.concatenate([np.cumsum(service[::-1])[::-1], [0.0]])
-    payment = float(service.max(initial=0.0))
-    return np.asarray(np.minimum(months_held * payment, left))
+    payment = level_payment(float(loan.amount), float(loan.annual_rate) / 12, loan.payments)
+    left = loan.first_payment_month + loan.payments - 1 - np.arange(months + 1)
+    return np.asarray(payment * np.clip(left, 0, min(months_held, loan.payments)))
 
 
 def prescribed_service(setting: Setting) -> FloatArray | None:

@@ -9,11 +9,14 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from risk.core.protocol import Paths, Phase, State, StepFunction
-from risk.core.setting import Setting
+from risk.core.setting import Setting, share_in_term
 from risk.finance.loan import prescribed_service, reserve_targets, schedule, sources_and_uses
 from risk.finance.recovery import RecoveryLaw
+from schemas.errors import MissingTermError
 
 FloatArray = NDArray[np.float64]
+ROUNDING = 1e-9
+"""Cover this close to a level has reached it. [1]"""
 HALF_A_CENT = 0.005
 """Debt service unpaid by more than this is a default. [currency]"""
 
@@ -38,7 +41,9 @@ class Finances:
         typed = prescribed_service(setting)
         self.service = self.plan.service if self.plan else typed if typed is not None else np.zeros(setting.months)
         held = finance.reserve.months if finance.reserve else 0
-        self.targets = reserve_targets(self.plan, held) if self.plan else np.zeros(setting.months + 1)
+        self.targets = (
+            reserve_targets(finance.loan, held, setting.months) if finance.loan else np.zeros(setting.months + 1)
+        )
         self.sources = sources_and_uses(finance, self.plan, float(self.targets[0]), float(setting.prepaid.sum()))
         costs = finance.operating_costs
         self.fixed = float(costs.fixed.amount) if costs.fixed else 0.0
@@ -48,11 +53,23 @@ class Finances:
         self.other = (float(costs.other.amount) if costs.other else 0.0) * hours
         fixed_share = np.divide(setting.fees, np.maximum(setting.fees.sum(axis=0), 1e-12)) * self.fixed
         margin = setting.fees - self.power - self.other - fixed_share
+        self._needs_a_value_to_recover()
         self.recovery = (
             RecoveryLaw.of(finance.recovery, setting, self.plan.monthly_rate, margin)
             if finance.recovery and self.plan
             else None
         )
+
+    def _needs_a_value_to_recover(self) -> None:
+        """Refuse a recovery from the sale of GPUs that nothing gives a value."""
+        assumed = self.setting.deal.assumptions
+        if self.terms.recovery is None or self.plan is None or assumed.prescribed.gpu_value is not None:
+            return
+        for name, given in (("market", assumed.market), ("value", assumed.value)):
+            if given is None:
+                raise MissingTermError(
+                    f"assumptions.{name}", "finance.recovery", "give it, or remove finance.recovery"
+                )
 
     def sample(self, rng: Mapping[str, Generator], draws: int) -> Paths:
         """Return nothing: finances follow from everything else."""
@@ -87,7 +104,7 @@ class Finances:
 
     def _costs(self, month: int, state: State) -> None:
         ready = np.clip(month - state.path["ready"], 0.0, 1.0)
-        running = ready * state.under_contract
+        running = share_in_term(state.path["ready"], month, self.setting.term_months) * state.under_contract
         cost = self.fixed * self.overlap(self.fixed_from, month)
         cost = cost + running @ self.power[:, month - 1] + ready @ self.other[:, month - 1]
         state.now["operating_costs"] = cost
@@ -175,10 +192,10 @@ class Finances:
         cash, due = history[:, 0].sum(axis=1), history[:, 1].sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             state.now["look_back_cover"] = np.where(due > 0, cash / due, np.nan)
-        if lock is None:
+        if lock is None or (self.plan is not None and month > self.plan.last_payment_month):
             return np.ones(state.draws, dtype=bool)
         ready = (state.path["ready"] <= month).all(axis=1)
-        return np.asarray((due > 0) & (cash >= float(lock.dscr) * due) & ready)
+        return np.asarray((due > 0) & (cash >= (float(lock.dscr) - ROUNDING) * due) & ready)
 
     def _default(self, month: int, state: State) -> None:
         if month == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -11,8 +12,11 @@ from numpy.typing import NDArray
 
 from risk.core.protocol import Paths, Phase, StepFunction
 from schemas.assumptions import MarketLaw
+from schemas.errors import NotComputedError
 
 FloatArray = NDArray[np.float64]
+LARGEST_RENT = 1e15
+"""A path that goes beyond is no market. [currency/GPU-hour]"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +67,25 @@ class Rent:
         )
 
     def sample(self, rng: Mapping[str, Generator], draws: int) -> Paths:
-        """Return `spot_rent`, shape (draws, months). [currency/GPU-hour]"""
+        """Return `spot_rent`, shape (draws, months). [currency/GPU-hour]
+
+        Numbers are drawn month by month, so that a longer horizon leaves the months before it as they were.
+        """
         market = rng["market"]
-        shocks = market.standard_normal((draws, self.months))
-        moves = market.random((draws, self.months))
         launch_score = rng["generation"].random(draws)
         tight = np.full(draws, self.starts_tight)
         deviation = np.zeros(draws)
         log_rent = np.empty((draws, self.months))
         for m in range(self.months):
+            shock, move = market.standard_normal(draws), market.random(draws)
             chance = np.where(tight, self.tight_to_loose, self.loose_to_tight)
-            tight = tight ^ (moves[:, m] < chance)
+            tight = tight ^ (move < chance)
             level = np.where(tight, self.tight_level, self.loose_level)
-            deviation = self._next(deviation, level, shocks[:, m])
+            deviation = self._next(deviation, level, shock)
             log_rent[:, m] = deviation
         if np.isfinite(self.launch_earliest):
-            launch = self.launch_earliest + launch_score * (self.launch_latest - self.launch_earliest)
+            first, last = np.ceil(self.launch_earliest), np.floor(self.launch_latest)
+            launch = first + np.floor(launch_score * max(last - first + 1, 1))
             log_rent -= self.log_drop * (np.arange(1, self.months + 1) >= launch[:, None])
         return {"spot_rent": self._aged(log_rent)}
 
@@ -113,4 +120,12 @@ class Rent:
 
     def _aged(self, log_deviation: FloatArray) -> FloatArray:
         age = np.arange(1, self.months + 1) / 12
-        return self.spot_rent * np.exp(log_deviation - self.decay_per_year * age)
+        log_growth = log_deviation - self.decay_per_year * age
+        if self.spot_rent > 0 and log_growth.max(initial=0.0) > math.log(LARGEST_RENT / self.spot_rent):
+            raise NotComputedError(
+                "assumptions.market",
+                f"a rent above {LARGEST_RENT:.0e} for one GPU-hour, which these figures reach within "
+                f"{self.months} months",
+                "correct decay_per_year, monthly_noise, the levels or the unit",
+            )
+        return self.spot_rent * np.exp(log_growth)

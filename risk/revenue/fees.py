@@ -11,13 +11,6 @@ from risk.core.setting import Setting
 FloatArray = NDArray[np.float64]
 
 
-def share_in_term(ready: FloatArray, month: int, term_months: int) -> FloatArray:
-    """Return the share of month `month` in which each tranche is ready and its term runs, shape as `ready`. [1]"""
-    began = np.clip(month - ready, 0.0, 1.0)
-    over = np.clip(month - ready - term_months, 0.0, 1.0)
-    return began - over
-
-
 class PrepaymentSchedule:
     """How much of the prepayment has been credited back by each moment of a tranche's term."""
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from risk.contract_rules import bands, caps, stacking
 from risk.core.protocol import Paths, Phase, State, StepFunction
-from risk.core.setting import Setting
-from risk.revenue.fees import PrepaymentSchedule, share_in_term
+from risk.core.setting import Setting, share_in_term
+from risk.revenue.fees import PrepaymentSchedule
 from risk.revenue.service import simulated_levels
 from schemas.cancellation import BadMonths
 
@@ -21,8 +21,9 @@ FloatArray = NDArray[np.float64]
 class Revenue:
     """Writes fees, credits and bad months of the month.
 
-    Arrays (draws, tranches): `fees_by_tranche`, `prepaid_left` [currency], `share_in_term` [1], `in_term`,
-    `bad_month:<limb>`; (draws,): `fees`, `credits`, and `credit:<level>` before stacking and caps [currency].
+    Arrays (draws, tranches): `fees_by_tranche`, `prepaid_used`, `prepaid_left` [currency], `share_in_term` [1],
+    `in_term`, `bad_month:<limb>`; (draws,): `fees`, `credits`, `fees_payable` after prepayment and credits, and
+    `credit:<level>` before stacking and caps [currency].
     """
 
     streams: tuple[str, ...] = ()
@@ -75,10 +76,21 @@ class Revenue:
         state.now["fees"] = fees.sum(axis=1)
         state.now["in_term"] = ready + self.setting.term_months > month
         state.post("fees", state.now["fees"])
-        state.now["prepaid_left"] = self.prepayment.left(ready, month)
+        self._prepayment(month, state, fees)
+
+    def _prepayment(self, month: int, state: State, fees: FloatArray) -> None:
+        """Credit the prepayment back; what exceeds the month's fee waits for the next.
+
+        It is a source of cash at close and is taxed as the fees that it pays for accrue.
+        """
+        ready = state.path["ready"]
+        waiting = state.now.get("prepaid_waiting", 0.0)
+        due = waiting + self.prepayment.credited(ready, month) * state.under_contract
+        used = np.minimum(due, fees)
+        state.now["prepaid_used"], state.now["prepaid_waiting"] = used, due - used
+        state.now["prepaid_left"] = self.prepayment.left(ready, month) + state.now["prepaid_waiting"]
         if self.prepayment.cumulative is not None:
-            credited = np.minimum(self.prepayment.credited(ready, month) * state.under_contract, fees)
-            state.post("prepayment_credited", -credited.sum(axis=1))
+            state.post("prepayment_credited", -used.sum(axis=1), taxable=False)
 
     def _service(self, month: int, state: State) -> None:
         minutes = int(self.setting.timeline.window_minutes[month - 1])
@@ -86,6 +98,7 @@ class Revenue:
         windows = {level.id: level.window(share, minutes, begins) for level in self.levels}
         self._bad_months(month, state, windows)
         self._credits(month, state, windows)
+        state.now["fees_payable"] = state.now["fees"] - state.now["prepaid_used"].sum(axis=1) - state.now["credits"]
 
     def _bad_months(self, month: int, state: State, windows: dict[str, NDArray[np.int64]]) -> None:
         for i, limb in self.limbs:
@@ -105,19 +118,22 @@ class Revenue:
     def _credits(self, month: int, state: State, windows: dict[str, NDArray[np.int64]]) -> None:
         terms = self.setting.deal.credits
         fees = state.now["fees_by_tranche"]
+        base = fees if terms.includes_prepaid else fees - state.now["prepaid_used"]
+        if terms.base == "service_fee_accrued":
+            base = base @ self.member @ self.member.T
         by_level: dict[str, FloatArray] = {}
         for level in self.levels:
-            by_level[level.id] = level.credit(state, month, windows[level.id], fees) @ self.member
+            by_level[level.id] = level.credit(state, month, windows[level.id], fees, base) @ self.member
             state.now[f"credit:{level.id}"] = by_level[level.id].sum(axis=1)
         if not by_level:
             state.now["credits"] = np.zeros(state.draws)
             return
         due, _ = stacking.arrays(by_level, terms.between_levels)
-        year, paid = self._contract_year(month, state)
+        year, paid, planned = self._contract_year(month, state)
         allowed = caps.arrays(
             due * self.claimed,
             fees @ self.member,
-            self.setting.fees[:, max(0, month - 12) : month].mean(axis=1) @ self.member * 12,
+            planned,
             paid,
             terms.caps,
         )
@@ -126,16 +142,23 @@ class Revenue:
         state.now["credits"] = allowed.sum(axis=1)
         state.post("credits", -state.now["credits"])
 
-    def _contract_year(self, month: int, state: State) -> tuple[NDArray[np.int64], FloatArray]:
-        """Return the contract year of each service and what its credits came to so far, (draws, services)."""
+    def _contract_year(self, month: int, state: State) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
+        """Return the contract year of each service, what its credits came to so far, and its planned fees.
+
+        Each of shape (draws, services). A year starts with the calendar month in which the service's first tranche is
+        ready; planned are twelve months' fees of the tranches ready before it ends, as if ready throughout.
+        """
         ready = state.path["ready"]
         first = np.stack(
             [np.where(self.member[:, s] > 0, ready, np.inf).min(axis=1) for s in range(len(self.services))],
             axis=1,
         )
+        first = np.floor(first)
         year = np.floor(np.maximum(month - 1 - first, 0) / 12).astype(np.int64)
+        there = ready < (first + 12.0 * (year + 1)) @ self.member.T
+        planned = there * self.setting.fees[:, max(0, month - 12) : month].mean(axis=1) * 12 @ self.member
         before = state.now.get("contract_year")
         paid = state.now.get("credits_paid_this_year")
         if before is None or paid is None:
-            return year, np.zeros(year.shape)
-        return year, np.where(year == before, paid, 0.0)
+            return year, np.zeros(year.shape), planned
+        return year, np.where(year == before, paid, 0.0), planned

@@ -35,9 +35,15 @@ class SimulatedLevel:
     """Whether each tranche belongs to the level's service, shape (tranches,)."""
     nodes: NDArray[np.float64]
     """Contracted nodes of each tranche, shape (tranches,). [1]"""
+    unit_cap: float
+    """Greatest credit of one unit as a share of its fee. [1]"""
+    of_service_fee: bool
+    """Whether a credit is a share of the fee of the whole service, or of that of the unit."""
 
     def window(self, share: FloatArray, month_minutes: int, begins: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return the minutes of the month in which each tranche is measured, shape as `share`. [min]
+
+        Tranches of other services are not measured.
 
         Parameters
         ----------
@@ -49,32 +55,38 @@ class SimulatedLevel:
         part = np.floor(share * month_minutes + 1e-6)
         if not self.measures_first_part:
             part = np.where(begins, 0.0, part)
-        return np.where(share > 1 - 1e-9, whole_minutes, part).astype(np.int64)
+        return np.where(share > 1 - 1e-9, whole_minutes, part).astype(np.int64) * self.tranches
 
-    def credit(self, state: State, month: int, window: NDArray[np.int64], fees: FloatArray) -> FloatArray:
+    def credit(
+        self, state: State, month: int, window: NDArray[np.int64], fees: FloatArray, base: FloatArray
+    ) -> FloatArray:
         """Return the credit of each tranche before month and year caps, shape (draws, tranches). [currency]
 
         Parameters
         ----------
         window : minutes in which the tranche was in service this month, shape (draws, tranches). [min]
         fees : fees accrued this month, same shape. [currency]
+        base : what credits are taken of: those fees or a part of them, or of each tranche's whole service, same shape.
+            [currency]
         """
         if self.terms.level in COUNTED_LEVELS:
             counts = state.now.get(f"nodes_in_band:{self.id}")
             if counts is None:
                 return np.zeros_like(fees)
             nodes_each = self.terms.n or 1
-            unit_fee = np.divide(fees * nodes_each, self.nodes, out=np.zeros_like(fees), where=self.nodes > 0)
+            part = np.divide(nodes_each, self.nodes, out=np.zeros_like(self.nodes), where=self.nodes > 0)
+            unit_base = base if self.of_service_fee else base * part
             credit = np.zeros_like(fees)
             for b, band in enumerate(self.terms.credit.bands):
-                line = np.round(unit_fee * float(band.credit_fraction), 2)  # each unit's line is rounded to the cent
-                credit += counts[:, :, b] / nodes_each * line
+                line = np.minimum(unit_base * float(band.credit_fraction), self.unit_cap * fees * part)
+                credit += counts[:, :, b] / nodes_each * np.round(line, 2)  # each unit's line is rounded to the cent
             return credit * self.tranches
         minutes = state.now.get(f"counted_minutes:{self.id}")
         if minutes is None:
             return np.zeros_like(fees)
         fraction = bands.arrays(minutes[:, :, month - 1], np.maximum(window, 1), self.terms.credit)
-        return np.round(np.where(window > 0, fraction, 0.0) * fees, 2) * self.tranches
+        line = np.minimum(fraction * base, self.unit_cap * fees)
+        return np.round(np.where(window > 0, line, 0.0), 2) * self.tranches
 
 
 def simulated_levels(setting: Setting) -> tuple[tuple[SimulatedLevel, ...], tuple[str, ...]]:
@@ -94,11 +106,18 @@ def simulated_levels(setting: Setting) -> tuple[tuple[SimulatedLevel, ...], tupl
                 f"service_levels.{name}.aggregation", "a fleet mean", "use per_unit, or leave the level out"
             )
         if terms.level in COUNTED_LEVELS + WHOLE_UNIT_LEVELS:
-            service = terms.service
-            member = np.array([service is None or service == of for of in setting.service_of])
-            rules = counting_rules(deal.measurement, terms.measurement)
-            first_part = deal.measurement.first_partial == "own_period"
-            kept.append(SimulatedLevel(name, terms, rules, first_part, member, nodes))
+            kept.append(
+                SimulatedLevel(
+                    id=name,
+                    terms=terms,
+                    rules=counting_rules(deal.measurement, terms.measurement),
+                    measures_first_part=deal.measurement.first_partial == "own_period",
+                    tranches=setting.of_service(terms.service),
+                    nodes=nodes,
+                    unit_cap=float(deal.credits.caps.unit),
+                    of_service_fee=deal.credits.base == "service_fee_accrued",
+                )
+            )
         else:
             left.append(
                 f"Service level {name!r} ({terms.level}): no outages are simulated at this level, so it pays nothing "

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from risk.core.setting import setting
+from risk.core.setting import setting, share_in_term
 from risk.finance.loan import schedule
-from risk.revenue.fees import PrepaymentSchedule, share_in_term
+from risk.revenue.fees import PrepaymentSchedule
 from schemas.deal import Deal
 
 

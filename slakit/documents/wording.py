@@ -135,6 +135,16 @@ def percentage_places(share: Decimal) -> int:
     return len(number(share * 100).partition(".")[2])
 
 
+def name_of(identifier: str) -> str:
+    """Return an identifier of the deal file as a name.
+
+    >>> name_of("scale-up_domains")
+    'Scale up domains'
+    """
+    words = identifier.replace("-", " ").replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
 def filters(reader: Reader) -> dict[str, Filter]:
     """Return the filters of clause texts, by name."""
 
@@ -187,6 +197,13 @@ def filters(reader: Reader) -> dict[str, Filter]:
             return chosen
         return Printed(reader, Run("text", typeset(str(chosen)), reader.path_behind(value)))
 
+    def label(value: Any) -> Any:
+        if value is None or isinstance(value, Nothing):
+            return _blank(reader, value)
+        if not isinstance(value, str):
+            raise TermsError(f"{_seen(reader, value)} with the filter label", "an identifier", "use another filter")
+        return Printed(reader, Run("typed", name_of(value), reader.path_behind(value)))
+
     def days(value: Any, kind: str = "calendar") -> Any:
         if kind not in ("calendar", "business"):
             raise TermsError(f"days of kind {kind!r}", "'calendar' or 'business'", "correct the text")
@@ -212,6 +229,7 @@ def filters(reader: Reader) -> dict[str, Filter]:
         "date": dated,
         "duration": duration,
         "choice": choice,
+        "label": label,
     }
 
 

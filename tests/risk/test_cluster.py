@@ -380,9 +380,9 @@ def state_of(paths, draws, tranches=2):
 def test_nodes_in_band_have_the_law_of_one_slot_in_a_month_of_that_length():
     terms = deal({"nodes": NODES | {"service": "compute"}})
     risk = risk_of(terms)
-    assert risk.streams == ("outage:nodes",)
+    assert risk.streams == ("outage:nodes:nodes",)
     draws = 8000
-    paths = risk.sample({"outage:nodes": generator(3, "outage:nodes", 0)}, draws)
+    paths = risk.sample({"outage:nodes:nodes": generator(3, "outage:nodes:nodes", 0)}, draws)
     assert {name: array.shape for name, array in paths.items()} == {"node_uniform:nodes": (draws, 2, 6, 3)}
     state = state_of(paths, draws)
     level = terms.service_levels["nodes"]
@@ -422,7 +422,7 @@ def test_racks_are_counted_in_nodes():
     rack = {"level": "scale_up_domain", "target": "0.995", "k": 16, "n": 18, "credit": THREE}
     cluster = {"hardware": "gb300_nvl72", "units": {"gpu": 288, "node": 73}}
     risk = risk_of(deal({"racks": rack}, cluster=cluster))
-    paths = risk.sample({"outage:nodes": generator(3, "outage:nodes", 0)}, 500)
+    paths = risk.sample({"outage:nodes:racks": generator(3, "outage:nodes:racks", 0)}, 500)
     state = state_of(paths, 500)
     risk.steps()[Phase.NODES](1, state)
     found = state.now["nodes_in_band:racks"]

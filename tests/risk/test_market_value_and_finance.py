@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from risk.core.rng import generator
+from risk.core.setting import share_in_term
 from risk.delay import Delay
 from risk.engine import Model
 from risk.finance.loan import level_payment
 from risk.finance.ratios import annual_return, dscr, life_cover_ratio
 from risk.market.rent import Rent
 from risk.residual_value import value_per_gpu
-from risk.revenue.fees import share_in_term
 from risk.score import score
 from schemas.deal import Deal
 
