@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from schemas.base import Terms
 from schemas.errors import TermsError
 from schemas.periods import DatePoint, Duration
-from schemas.units import Amount, Days, Flag, Hours, Identifier, Positive, Share
+from schemas.units import Amount, Days, Flag, Hours, Identifier, MonthNumber, Share
 
 
 class BadMonths(Terms):
@@ -19,8 +19,8 @@ class BadMonths(Terms):
     service_level: Identifier
     below: Share
     """A month is bad when measured availability is strictly below this. [1]"""
-    k: Positive
-    m: Positive
+    k: MonthNumber
+    m: MonthNumber
 
     @model_validator(mode="after")
     def _k_within_m(self) -> Self:

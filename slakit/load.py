@@ -15,7 +15,7 @@ from slakit.json_text import canonical_sha256
 from slakit.loading.json_document import read_json
 from slakit.loading.positions import Node, Positions
 from slakit.loading.problems import problems_of
-from slakit.loading.references import amendment_problems, provenance_problems
+from slakit.loading.references import amendment_problems, data_problems, provenance_problems
 from slakit.loading.source import WHOLE_FILE, SourceText, read_source
 from slakit.loading.yaml_document import read_yaml
 
@@ -83,6 +83,7 @@ def load_deal(path: str | os.PathLike[str]) -> LoadedDeal:
     if deal is not None:
         problems += provenance_problems(deal, positions, source.name)
         problems += amendment_problems(deal, positions, source.name)
+        problems += data_problems(deal, positions, source.name)
     if problems or deal is None:
         raise DealError(_bearable(problems, source.name))
     return LoadedDeal(

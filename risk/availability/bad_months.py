@@ -31,7 +31,8 @@ class BadMonths:
 
     def sample(self, rng: Mapping[str, Generator], draws: int) -> Paths:
         """Return `bad_month`, shape (draws, tranches, months)."""
-        bad = rng[STREAM].random((self.months, draws)).T < self.probability  # by month: the horizon moves no draw
+        uniform = rng[STREAM].random((self.months, draws)).T  # by month, so that the horizon moves no draw
+        bad = uniform < self.probability
         return {"bad_month": np.broadcast_to(bad[:, None, :], (draws, self.tranches, self.months))}
 
     def base(self) -> Paths:

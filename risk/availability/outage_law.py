@@ -104,7 +104,7 @@ class ClusterOutages:
             return
         counted: dict[CountingRules, NDArray[np.int64]] = {}
         draw, tranche, start, end = (state.path[f"outage_{name}"] for name in ("draw", "tranche", "start_s", "end_s"))
-        if "ready" in state.path:  # a tranche is measured from the moment it is ready for service to the end of its term
+        if "ready" in state.path:  # a tranche is measured from its readiness to the end of its term
             ready = state.path["ready"]
             start = np.maximum(start, self.timeline.seconds(ready)[draw, tranche])
             end = np.minimum(end, self._term_ends(ready)[draw, tranche])

@@ -56,7 +56,7 @@ class Choice:
         return spot_rent[:, month - 1 : month] < (1 - self.switching_cost) * rent * rent_factor
 
     def repriced(self, month: int, spot_rent: FloatArray, rent_factor: FloatArray) -> FloatArray:
-        """Return the new rent as a share of the contract price, never above the old one, shape (draws, tranches). [1]"""
+        """Return the new rent as a share of the contract price, not above the old, shape (draws, tranches). [1]"""
         rent = self.contract_rent[:, month - 1]
         return np.minimum(
             rent_factor, np.maximum(spot_rent[:, month - 1 : month] / rent, self.reprice_floor * rent_factor)

@@ -67,8 +67,8 @@ class Exits:
             level = levels[limb.service_level].level
             if level not in WHOLE_LEVELS:
                 words.append(
-                    f"Chronic failure on service level {limb.service_level!r} ({level}): only outages of the whole site "
-                    f"count towards it, not failures of one {level.replace('_', ' ')}."
+                    f"Chronic failure on service level {limb.service_level!r} ({level}): only outages of the whole "
+                    f"site count towards it, not failures of one {level.replace('_', ' ')}."
                 )
         return tuple(words)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,8 +28,8 @@ class Setting:
     planned_ready: NDArray[np.float64]
     """Ready-for-Service Date of each tranche, shape (tranches,). [month]"""
     gpus: NDArray[np.float64]
-    """GPUs of each tranche, 0 where its cluster is not given, shape (tranches,). Tranches of one cluster have parts of it
-    by their shares of the service. [1]"""
+    """GPUs of each tranche, 0 where its cluster is not given; tranches of one cluster have parts of it by their shares
+    of the service; shape (tranches,). [1]"""
     fees: NDArray[np.float64]
     """Fee of each tranche for each whole month at the contract price, shape (tranches, months). [currency]"""
     prepaid: NDArray[np.float64]
@@ -147,9 +148,9 @@ def _parts_of_clusters(
     """Return the part of its cluster that each tranche is, among all tranches and among those of its service. [1]"""
     share = np.array([float(t.share_of_service) for t in terms])
 
-    def part(keys: list[object]) -> NDArray[np.float64]:
+    def part(keys: Sequence[object]) -> NDArray[np.float64]:
         whole = np.array([sum(share[k] for k, other in enumerate(keys) if other == key) for key in keys])
-        return np.divide(share, whole, out=np.ones(len(share)), where=whole > 0)
+        return np.asarray(np.divide(share, whole, out=np.ones(len(share)), where=whole > 0))
 
-    clusters = [t.cluster for t in terms]
-    return part(list(clusters)), part([(cluster, service) for cluster, (service, _) in zip(clusters, pairs, strict=True)])
+    of_service = [(t.cluster, service) for t, (service, _) in zip(terms, pairs, strict=True)]
+    return part([t.cluster for t in terms]), part(of_service)

@@ -54,6 +54,8 @@ class Delay:
         """Return the probability of a delay longer than `months`. [1]"""
         if months < 0:
             return 1.0
+        if self.share_late == 0:
+            return 0.0
         if months == 0 or self.sigma == 0:
             return self.share_late * float(months == 0 or self.median > months)
         return self.share_late * float(ndtr(-np.log(months / self.median) / self.sigma))
@@ -70,7 +72,7 @@ class Delay:
         ----------
         Klugman, Panjer and Willmot, Loss Models, 4th ed. 2012, appendix A, lognormal distribution.
         """
-        if months <= 0:
+        if months <= 0 or self.share_late == 0:
             return 0.0
         if self.sigma == 0:
             return self.share_late * min(self.median, months)

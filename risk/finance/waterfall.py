@@ -67,9 +67,7 @@ class Finances:
             return
         for name, given in (("market", assumed.market), ("value", assumed.value)):
             if given is None:
-                raise MissingTermError(
-                    f"assumptions.{name}", "finance.recovery", "give it, or remove finance.recovery"
-                )
+                raise MissingTermError(f"assumptions.{name}", "finance.recovery", "give it, or remove finance.recovery")
 
     def sample(self, rng: Mapping[str, Generator], draws: int) -> Paths:
         """Return nothing: finances follow from everything else."""

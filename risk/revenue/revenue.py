@@ -64,6 +64,8 @@ class Revenue:
         ]
         if np.any(self.prepayment.amounts):
             words.append("Prepayment: the refund of the unused part on early exit is not paid out in the simulation.")
+            if self.setting.deal.finance and self.setting.deal.finance.tax:
+                words.append("Prepayment: fees paid ahead are not taxed, neither at close nor as they are credited.")
         return (*words, *self.left_out)
 
     def _fees(self, month: int, state: State) -> None:
@@ -79,10 +81,7 @@ class Revenue:
         self._prepayment(month, state, fees)
 
     def _prepayment(self, month: int, state: State, fees: FloatArray) -> None:
-        """Credit the prepayment back; what exceeds the month's fee waits for the next.
-
-        It is a source of cash at close and is taxed as the fees that it pays for accrue.
-        """
+        """Credit the prepayment back; what exceeds the month's fee waits for the next."""
         ready = state.path["ready"]
         waiting = state.now.get("prepaid_waiting", 0.0)
         due = waiting + self.prepayment.credited(ready, month) * state.under_contract
@@ -90,7 +89,7 @@ class Revenue:
         state.now["prepaid_used"], state.now["prepaid_waiting"] = used, due - used
         state.now["prepaid_left"] = self.prepayment.left(ready, month) + state.now["prepaid_waiting"]
         if self.prepayment.cumulative is not None:
-            state.post("prepayment_credited", -used.sum(axis=1), taxable=False)
+            state.post("prepayment_credited", -used.sum(axis=1))
 
     def _service(self, month: int, state: State) -> None:
         minutes = int(self.setting.timeline.window_minutes[month - 1])

@@ -55,7 +55,8 @@ class SimulatedLevel:
         part = np.floor(share * month_minutes + 1e-6)
         if not self.measures_first_part:
             part = np.where(begins, 0.0, part)
-        return np.where(share > 1 - 1e-9, whole_minutes, part).astype(np.int64) * self.tranches
+        part = np.where(share > 1 - 1e-9, whole_minutes, part)
+        return np.asarray(np.where(self.tranches, part, 0.0), dtype=np.int64)
 
     def credit(
         self, state: State, month: int, window: NDArray[np.int64], fees: FloatArray, base: FloatArray
@@ -74,7 +75,7 @@ class SimulatedLevel:
             if counts is None:
                 return np.zeros_like(fees)
             nodes_each = self.terms.n or 1
-            part = np.divide(nodes_each, self.nodes, out=np.zeros_like(self.nodes), where=self.nodes > 0)
+            part = np.divide(float(nodes_each), self.nodes, out=np.zeros_like(self.nodes), where=self.nodes > 0)
             unit_base = base if self.of_service_fee else base * part
             credit = np.zeros_like(fees)
             for b, band in enumerate(self.terms.credit.bands):
@@ -86,7 +87,7 @@ class SimulatedLevel:
             return np.zeros_like(fees)
         fraction = bands.arrays(minutes[:, :, month - 1], np.maximum(window, 1), self.terms.credit)
         line = np.minimum(fraction * base, self.unit_cap * fees)
-        return np.round(np.where(window > 0, line, 0.0), 2) * self.tranches
+        return np.asarray(np.where((window > 0) & self.tranches, np.round(line, 2), 0.0), dtype=np.float64)
 
 
 def simulated_levels(setting: Setting) -> tuple[tuple[SimulatedLevel, ...], tuple[str, ...]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from schemas.errors import NotComputedError
-from slakit.cli.outcome import Outcome
+from slakit.cli.outcome import Outcome, placed
 from slakit.load import load_deal
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def run(path: Path, out: Path, listed: str, as_of: str | None) -> Outcome:
     loaded = load_deal(path)
     from slakit.documents.draft import draft
 
-    files = draft(loaded if day is None else loaded.deal.at(day), out, formats)
+    with placed(loaded):
+        files = draft(loaded if day is None else loaded.deal.at(day), out, formats)
     document = {
         "files": [{"path": file.path, "kind": file.kind, "pages": file.pages, "sha256": file.sha256} for file in files]
     }

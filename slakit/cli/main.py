@@ -11,6 +11,8 @@ from typing import Annotated, Any
 import typer
 
 LARGEST_SEED = 2**63 - 1
+FEWEST_DRAWS = 2
+"""One future has no standard error."""
 MOST_DRAWS = 10_000_000
 MOST_WORKERS = 64
 
@@ -124,7 +126,7 @@ def site(deal: DealFile, as_json: Json = False) -> None:
 def score(
     deal: DealFile,
     draws: Annotated[
-        int, typer.Option("--draws", metavar="N", min=1, max=MOST_DRAWS, help="Futures simulated.")
+        int, typer.Option("--draws", metavar="N", min=FEWEST_DRAWS, max=MOST_DRAWS, help="Futures simulated.")
     ] = 10_000,
     seed: Annotated[
         int, typer.Option("--seed", metavar="S", min=0, max=LARGEST_SEED, help="Seed; the same gives the same figures.")

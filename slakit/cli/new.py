@@ -12,6 +12,7 @@ import typer
 
 from schemas.errors import DealError, Problem
 from slakit.cli.outcome import Outcome
+from slakit.files import make_folder
 from slakit.loading.source import read_source
 from slakit.loading.yaml_document import read_yaml
 from slakit.paths import examples_dir, templates_dir
@@ -65,6 +66,7 @@ def run(name: str | None, out: Path | None) -> Outcome:
 
 def _write(target: Path, content: bytes) -> None:
     """Write a file that is not there yet."""
+    make_folder(target.parent)
     try:
         with target.open("xb") as file:
             file.write(content)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -20,6 +23,8 @@ from schemas.errors import (
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from slakit.load import LoadedDeal
 
 DONE, ERRORS = 0, 1
 
@@ -56,6 +61,23 @@ def finished(as_json: bool, run: Callable[..., Outcome], *arguments: Any) -> int
         print_problems(problems_of(error), as_json)
         return ERRORS
     return ERRORS if outcome.found_errors else DONE
+
+
+@contextmanager
+def placed(loaded: LoadedDeal) -> Iterator[None]:
+    """Give a problem that arises after loading the file, line and column of the terms it names."""
+    try:
+        yield
+    except (SlakitError, TermsError, TermsErrors) as error:
+        raise DealError(_at_its_place(problem, loaded) for problem in problems_of(error)) from None
+
+
+def _at_its_place(problem: Problem, loaded: LoadedDeal) -> Problem:
+    section = re.match(r"\w*", problem.path)
+    if problem.file is not None or section is None or section[0] not in type(loaded.deal).model_fields:
+        return problem
+    line, column = loaded.positions.of(problem.path)
+    return replace(problem, file=loaded.path, line=line, column=column)
 
 
 def console(*, to_errors: bool = False) -> Console:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.deal import SCHEMA_VERSION, Deal
 from slakit.cli.outcome import Outcome
+from slakit.files import write_whole
 from slakit.json_text import json_text
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def run(out: Path | None) -> Outcome:
     """Return the schema, written to a file where one is named."""
     schema = deal_schema()
     if out is not None:
-        out.write_text(json_text(schema), encoding="utf-8")
+        write_whole(out, json_text(schema).encode())
     return Outcome(schema, lambda console: _show(console, schema, out))
 
 

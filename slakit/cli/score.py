@@ -9,7 +9,8 @@ from pathlib import Path
 import typer
 
 from schemas.errors import NotComputedError
-from slakit.cli.outcome import Outcome, console, is_watched
+from slakit.cli.outcome import Outcome, console, is_watched, placed
+from slakit.files import refuse_place, write_whole
 from slakit.json_text import json_text
 from slakit.load import load_deal
 
@@ -19,19 +20,22 @@ Progress = Callable[[int, int], None]
 def run(path: Path, draws: int, seed: int, workers: int, out: Path | None, save_json: Path | None) -> Outcome:
     """Return the score, written as a summary and as JSON where files are named."""
     _check_summary(out)
+    for place, option in ((out, "-o"), (save_json, "--save-json")):
+        if place is not None:
+            refuse_place(place, option, path)
     loaded = load_deal(path)
     from slakit.reports import score_terminal
     from slakit.scoring import score_deal
 
-    with progress_bar(draws) as progress:
+    with progress_bar(draws) as progress, placed(loaded):
         result = score_deal(loaded, draws=draws, seed=seed, workers=workers, progress=progress)
     if save_json is not None:
-        save_json.parent.mkdir(parents=True, exist_ok=True)
-        save_json.write_text(json_text(result), encoding="utf-8")
+        write_whole(save_json, json_text(result).encode())
     if out is not None:
         from slakit.reports import credit_summary
 
-        credit_summary.write(loaded, result, out)
+        with placed(loaded):
+            credit_summary.write(loaded, result, out)
     return Outcome(result, lambda terminal: score_terminal.show(terminal, result, loaded.deal))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from slakit.cli.outcome import Outcome
+from slakit.cli.outcome import Outcome, placed
 from slakit.load import load_deal
 
 
@@ -14,5 +14,6 @@ def run(path: Path) -> Outcome:
     from risk.availability import site_report
     from slakit.reports import site_terminal
 
-    report = site_report(loaded.deal)
+    with placed(loaded):
+        report = site_report(loaded.deal)
     return Outcome(report, lambda console: site_terminal.show(console, report))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -20,6 +18,7 @@ from slakit.documents.nodes import Document
 from slakit.documents.pdf import Attached, PrintedPdf, print_pdf
 from slakit.documents.reading import ATTACHMENT
 from slakit.documents.tree import assemble
+from slakit.files import write_whole
 
 FORMATS = ("pdf", "html", "md")
 
@@ -94,10 +93,9 @@ def draft(
         )
     made = [(kind, *_made(tree, kind, root)) for kind in dict.fromkeys(formats)]
     folder = Path(out_dir)
-    folder.mkdir(parents=True, exist_ok=True)
     return [
         DraftedFile(
-            path=_written(folder / f"{tree.id}.{kind}", content),
+            path=write_whole(folder / f"{tree.id}.{kind}", content),
             kind=kind,
             pages=pages,
             sha256=hashlib.sha256(content).hexdigest(),
@@ -132,17 +130,3 @@ def _made(tree: Document, kind: str, root: Path | None) -> tuple[bytes, int | No
             return to_html(tree, root=root).encode(), None
         case _:
             return to_markdown(tree).encode(), None
-
-
-def _written(path: Path, content: bytes) -> Path:
-    """Write a file whole or not at all."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return path

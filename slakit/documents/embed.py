@@ -14,6 +14,7 @@ from schemas.errors import DealError, Problem
 from slakit.documents.extract import FORMAT, digest
 from slakit.documents.nodes import Document
 from slakit.documents.reading import ATTACHMENT
+from slakit.loading.source import shown_name
 
 FORMAT_VERSION = 1
 LARGEST_FILE = 64 * 1024 * 1024
@@ -126,4 +127,5 @@ def _own_path() -> dict[str, str]:
 
 
 def _refused(path: Path, found: str, remedy: str) -> DealError:
-    return DealError([Problem("document", found, "a PDF that slakit drafted", remedy, file=path.name)])
+    problem = Problem("document", found, "a PDF that slakit drafted", remedy, file=shown_name(str(path)))
+    return DealError([problem])

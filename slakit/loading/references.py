@@ -1,13 +1,16 @@
-"""Paths written inside a deal: what provenance and amendments point at must be there."""
+"""What a deal points at must be there: paths of provenance and amendments, entries of the data files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from pydantic import ValidationError
 
+from risk.core.data import component_types, hardware_generations
 from schemas.deal import Amendment, Deal, path_of, steps_of, value_at
 from schemas.errors import Problem, TermsError
+from schemas.topology import ComponentBlock
 from slakit.loading.positions import Positions, written
 from slakit.loading.problems import problems_of
 
@@ -40,6 +43,28 @@ def provenance_problems(deal: Deal, positions: Positions, file: str) -> Iterator
                 column,
                 file,
             )
+
+
+def data_problems(deal: Deal, positions: Positions, file: str) -> Iterator[Problem]:
+    """Yield a problem for each hardware generation and type of component that has no data file."""
+    for name, cluster in deal.clusters.items():
+        if cluster.hardware is not None:
+            place = ("clusters", name, "hardware")
+            yield from _without_data(cluster.hardware, hardware_generations(), place, positions, file)
+    for name, site in deal.sites.items():
+        for key, block in site.topology.blocks.items() if site.topology else ():
+            if isinstance(block, ComponentBlock):
+                path = ("sites", name, "topology", "blocks", key, "component")
+                yield from _without_data(block.component, component_types(), path, positions, file)
+
+
+def _without_data(
+    name: str, known: tuple[str, ...], steps: tuple[str, ...], positions: Positions, file: str
+) -> Iterator[Problem]:
+    if name not in known:
+        close = get_close_matches(name, known, 1)
+        remedy = f"did you mean {close[0]}?" if close else "use one of these names"
+        yield Problem(written(steps), repr(name), f"one of {', '.join(known)}", remedy, *positions.at(steps), file)
 
 
 def nearest_path(deal: Deal, path: str) -> str:

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from risk.availability import analyse, site_report
 from risk.availability.blocks import block_law
 from risk.availability.exact import site_values
 from risk.availability.structure import row_diagram
 from schemas.deal import Deal
-from schemas.errors import DealError, MissingTermError, NotComputedError
+from schemas.errors import MissingTermError, NotComputedError
 from schemas.topology import AllOf, AnyOf, AtLeast, ComponentBlock, Site, Topology
 
 
@@ -450,8 +451,8 @@ def test_a_site_without_topology_is_refused_by_name():
 
 
 def test_more_spare_rows_than_rows_are_refused():
-    with pytest.raises(DealError, match=r"site\.spare_rows: found 4; expected fewer than the 4 rows"):
-        analyse(site_of_rows(4, spare_rows=4))
+    with pytest.raises(ValidationError, match=r"spare_rows 4; expected fewer than the 4 rows"):
+        site_of_rows(4, spare_rows=4)
 
 
 def test_more_rows_than_the_law_lists_are_refused_by_name():
