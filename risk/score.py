@@ -21,9 +21,12 @@ from risk.finance.tail import tail_cash
 from risk.finance.waterfall import ROUNDING, Finances
 from risk.result import Result
 from schemas.deal import Deal
+from schemas.errors import NotComputedError
 
 FloatArray = NDArray[np.float64]
 FAN = (("p5", 0.05), ("p25", 0.25), ("p50", 0.5), ("p75", 0.75), ("p95", 0.95))
+FEWEST_DRAWS = 2
+"""One future has no standard error."""
 LABELS = (*CAUSES, "repricing", "late_delivery", "credits_and_market")
 """Causes of default, one to a draw; their probabilities add up."""
 
@@ -38,6 +41,8 @@ def score(
     DealError, MissingTermError, NotComputedError
         When the deal lacks what the simulation needs, or says what this version cannot compute.
     """
+    if draws < FEWEST_DRAWS:
+        raise NotComputedError("draws", f"a score of {draws} futures", f"ask for at least {FEWEST_DRAWS}")
     later = deal.amendments
     if deal.finance is not None:
         later = tuple(change for change in later if change.effective_from > deal.finance.close)
@@ -194,7 +199,11 @@ def _default(finances: Finances, result: Result) -> dict[str, Any]:
     out |= estimate("expected_loss", loss)
     out |= estimate("expected_loss_bp", loss * bp)
     out |= estimate("el_pv_bp", loss * bp * (1 + plan.monthly_rate) ** -month.astype(float))
-    out["expected_loss_bp_per_year"] = float(loss.mean()) / plan.dollar_years * 10_000
+    if result.months >= plan.last_payment_month:
+        out["expected_loss_bp_per_year"] = float(loss.mean()) / plan.dollar_years * 10_000
+    else:
+        out["expected_loss_bp_per_year"] = None
+        out["expected_loss_bp_per_year_reason"] = "the simulated months end before the loan"
     if not defaulted.any():
         out |= {"lgd": None, "lgd_reason": "no default drawn"}
     else:
@@ -269,7 +278,9 @@ def _life_cover(model: Model, finances: Finances, base: Result) -> dict[str, Any
     cash = base.monthly["cfads"][0]
     first = plan.first_payment_month
     before = plan.opening[first - 1]
-    last = min(plan.last_payment_month, base.months)
+    last = plan.last_payment_month
+    if base.months < last:
+        return {"at_first_payment": None, "at_first_payment_reason": "the simulated months end before the loan"}
     out: dict[str, Any] = {
         "at_first_payment": life_cover_ratio(cash[first - 1 : last], plan.monthly_rate, float(before)),
         "by_month": [

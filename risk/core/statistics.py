@@ -15,12 +15,9 @@ DRAWS_PAST_A_QUANTILE = 10
 
 
 def mean(values: NDArray[Any]) -> tuple[float, float]:
-    """Return the mean over draws and its standard error, sd/sqrt(N)."""
+    """Return the mean over at least two draws and its standard error, sd/sqrt(N)."""
     numbers = np.asarray(values, dtype=np.float64)
-    count = len(numbers)
-    if count < 2:
-        return float(numbers.mean()), float("inf")
-    return float(numbers.mean()), float(numbers.std(ddof=1) / np.sqrt(count))
+    return float(numbers.mean()), float(numbers.std(ddof=1) / np.sqrt(len(numbers)))
 
 
 def probability(name: str, happens: NDArray[np.bool_]) -> dict[str, Any]:

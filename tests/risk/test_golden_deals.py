@@ -13,6 +13,7 @@ from risk.engine import Model
 from risk.finance.ratios import dscr
 from risk.score import score
 from schemas.deal import Deal
+from schemas.errors import NotComputedError
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 EXPECTED = {name: case["expected"] for name, case in json.loads((GOLDEN / "expected.json").read_text()).items()}
@@ -271,3 +272,17 @@ def test_the_order_in_which_risks_are_found_changes_nothing():
 def test_terms_of_a_later_day_are_scored_as_amended():
     deal = golden("gd-01")
     assert deal.at(date(2026, 1, 1)).finance == deal.finance
+
+
+def test_one_future_is_no_score():
+    with pytest.raises(NotComputedError, match="at least 2"):
+        score(golden("gd-02"), draws=1)
+
+
+def test_figures_of_the_whole_loan_are_undefined_when_the_months_end_before_it():
+    data = yaml.safe_load((GOLDEN / "gd-02.yaml").read_text())
+    data["finance"]["horizon_months"] = 24
+    out = score(Deal.model_validate(data), draws=2_000)
+    assert out["llcr"]["at_first_payment"] is None
+    assert out["llcr"]["at_first_payment_reason"] == "the simulated months end before the loan"
+    assert out["default"]["expected_loss_bp_per_year"] is None
