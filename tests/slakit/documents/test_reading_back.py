@@ -59,7 +59,7 @@ def test_saving_by_another_program_leaves_the_copy_intact(ours):
 
 def test_a_changed_page_is_noticed(ours):
     def change(pdf):
-        page = pdf.pages[3]
+        page = pdf.pages[-1]
         page.contents_add(pdf.make_stream(b"BT ET"))
 
     assert read(changed(ours, change))["intact"] is False
@@ -84,7 +84,7 @@ def test_a_note_of_counsel_does_not_make_the_copy_another(ours):
         note = pikepdf.Dictionary(
             Type=pikepdf.Name.Annot, Subtype=pikepdf.Name.Text, Rect=[0, 0, 20, 20], Contents="see 1.1"
         )
-        pdf.pages[3].Annots = pdf.make_indirect(pikepdf.Array([pdf.make_indirect(note)]))
+        pdf.pages[-1].Annots = pdf.make_indirect(pikepdf.Array([pdf.make_indirect(note)]))
 
     assert read(changed(ours, change))["intact"] is True
 
