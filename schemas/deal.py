@@ -31,6 +31,8 @@ from schemas.units import Day, Identifier, Name, Text
 
 SCHEMA_VERSION = 1
 
+NOT_AMENDED = ("schema_version", "amendments", "accepted_findings")
+"""Sections that say nothing between the parties."""
 _STEP = re.compile(r"([A-Za-z0-9_-]+)|\[([0-9]{1,9})\]")
 
 
@@ -41,6 +43,13 @@ class Amendment(Terms):
     set: dict[str, Any] = Field(min_length=1, max_length=500)
     """Path of a term to its new value."""
     note: Text | None = None
+
+    @model_validator(mode="after")
+    def _changes_terms(self) -> Self:
+        for path in self.set:
+            if path in NOT_AMENDED or path.startswith(tuple(f"{name}{sign}" for name in NOT_AMENDED for sign in ".[")):
+                raise TermsError(f"amendment path {path!r}", "a term", "an amendment changes terms only; delete it")
+        return self
 
 
 class AcceptedFinding(Terms):
@@ -209,6 +218,8 @@ class Deal(Terms):
 
 def steps_of(path: str) -> tuple[str | int, ...]:
     """Return the keys and indexes of a path such as `service_levels.nodes.credit.bands[1].below`."""
+    if not path:
+        raise TermsError("an empty path", "keys joined by dots, indexes in brackets", "write the path of a term")
     parts: list[str | int] = []
     position = 0
     while position < len(path):

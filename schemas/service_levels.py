@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from schemas.base import Terms
 from schemas.errors import TermsError
-from schemas.units import BusinessDays, Flag, Identifier, Minutes, Positive, Share, Zone
+from schemas.units import BusinessDays, Flag, Identifier, Minutes, MinutesOfAMonth, Positive, Share, Zone
 
 Level = Literal["node", "scale_up_domain", "rack", "cluster", "hall", "site", "fabric", "storage", "control_plane"]
 DownTest = Literal[
@@ -93,7 +93,7 @@ class Measurement(Terms):
     """`fixed_30`: every month counts 43,200 minutes."""
     minute_rule: Literal["floor_piece", "floor_outage", "ceil_outage", "exact_seconds"] = "floor_piece"
     """`floor_piece`: each remaining piece of an outage is cut down to whole minutes after exclusions."""
-    minimum_outage_minutes: Minutes = 1
+    minimum_outage_minutes: MinutesOfAMonth = 1
     """Outages shorter than this do not count; tested on the whole outage. [min]"""
     minimum_test: Literal["at_least", "more_than"] = "at_least"
     merge_gap_minutes: Minutes = 5
@@ -126,7 +126,7 @@ class Measurement(Terms):
 class MeasurementOverride(Terms):
     """Counting rules of one level that differ from `measurement`."""
 
-    minimum_outage_minutes: Minutes | None = None
+    minimum_outage_minutes: MinutesOfAMonth | None = None
     """[min]"""
     minimum_test: Literal["at_least", "more_than"] | None = None
     minute_rule: Literal["floor_piece", "floor_outage", "ceil_outage", "exact_seconds"] | None = None

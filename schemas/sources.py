@@ -83,6 +83,8 @@ SourcedLogDeviation = Annotated[Sourced, quantity("1", high=10.0)]
 SourcedMonths = Annotated[Sourced, quantity("month", high=1200.0)]
 SourcedYears = Annotated[Sourced, quantity("year", high=100.0)]
 SourcedHours = Annotated[Sourced, quantity("h", high=1e6)]
+SourcedHoursOfAYear = Annotated[Sourced, quantity("h", high=8784.0)]
+"""At most the hours of a year. [h]"""
 SourcedPerYear = Annotated[Sourced, quantity("1/year", high=1e6)]
 SourcedAnnualRate = Annotated[Sourced, quantity("1/year", low=-5.0, high=5.0)]
 """A rate that works through an exponential. [1/year]"""

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from schemas.base import Terms
 from schemas.errors import TermsError, TermsErrors
-from schemas.sources import SourcedHours, SourcedPerYear
+from schemas.sources import SourcedHours, SourcedHoursOfAYear, SourcedPerYear
 from schemas.units import Count, Identifier, KilowattsPerRack, Megawatts, Name, Positive, Zone
 
 Blocks = Annotated[tuple[Identifier, ...], Field(min_length=1, max_length=200)]
@@ -150,7 +150,7 @@ class Site(Terms):
     """Power the site can give to information technology. [MW]"""
     hall_kw_per_rack: KilowattsPerRack | None = None
     """Greatest power and cooling the hall gives one rack. [kW/rack]"""
-    restart_hours: SourcedHours | None = None
+    restart_hours: SourcedHoursOfAYear | None = None
     """Time from power and cooling back to service back, added to every site outage. [h]"""
     spare_rows: Count = 0
     """Rows that may be without supply before the site counts as down. [1]"""

@@ -16,6 +16,12 @@ from schemas.errors import TermsError
 LARGEST_AMOUNT = Decimal(10) ** 15
 """No deal in the field reaches a thousand trillion of any currency."""
 
+_HIDDEN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    r"\U000e0000-\U000e007f]"
+)
+"""Controls, line and paragraph separators, marks of direction, spaces without width, tags."""
+
 
 def _exact(value: Any) -> Any:
     """Return a float as the decimal that was typed; refuse booleans, which are numbers only to Python."""
@@ -67,9 +73,18 @@ def _known_zone(name: str) -> str:
 
 
 def _plain_text(text: str) -> str:
-    """Refuse control characters, which could hide text from a reader of the printed page."""
-    if re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text):
-        raise TermsError("a control or direction-changing character", "printable text", "delete it")
+    """Refuse characters that cannot be seen, which could hide text from a reader of the printed page."""
+    if hidden := _HIDDEN.search(text):
+        raise TermsError(
+            f"a control or direction-changing character (U+{ord(hidden[0]):04X})", "printable text", "delete it"
+        )
+    return text
+
+
+def _one_line(text: str) -> str:
+    """Refuse a break inside a name, which would print as another paragraph or another name."""
+    if re.search(r"[\t\n\r]", text):
+        raise TermsError("a line break or tab inside a name", "one line", "write it on one line, with spaces")
     return text
 
 
@@ -98,6 +113,8 @@ Hours = Annotated[Decimal, Exact, Field(ge=0, le=1_000_000, decimal_places=6)]
 """[h]"""
 Minutes = Annotated[int, Whole, Field(ge=0, le=60_000_000)]
 """Whole minutes. [min]"""
+MinutesOfAMonth = Annotated[int, Whole, Field(ge=0, le=44_640)]
+"""Whole minutes, at most the longest month. [min]"""
 Days = Annotated[int, Whole, Field(ge=0, le=40_000)]
 """Whole days. [day]"""
 BusinessDays = Annotated[int, Whole, Field(ge=0, le=10_000)]
@@ -126,7 +143,10 @@ Zone = Annotated[str, AfterValidator(_known_zone)]
 Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,62}$")]
 """Key of an entry: lower-case letters, digits, hyphen, underscore; a letter first."""
 Name = Annotated[
-    str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True), AfterValidator(_plain_text)
+    str,
+    StringConstraints(min_length=1, max_length=200, strip_whitespace=True),
+    AfterValidator(_plain_text),
+    AfterValidator(_one_line),
 ]
 """A name of one line."""
 Text = Annotated[

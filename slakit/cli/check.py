@@ -16,11 +16,17 @@ from slakit.load import LoadedDeal, load_deal
 if TYPE_CHECKING:
     from rich.console import Console
 
-WORDS: dict[Severity, tuple[str, str]] = {
-    "error": ("blocks signing", "block signing"),
-    "warning": ("costs money", "cost money"),
-    "note": ("is a note", "are notes"),
+_COUNTED: dict[Severity, tuple[str, str]] = {
+    "error": ("{} blocks signing", "{} block signing"),
+    "warning": ("{} costs money", "{} cost money"),
+    "note": ("{} is a note", "{} are notes"),
 }
+_ALONE: dict[Severity, tuple[str, str]] = {
+    "error": ("{} finding for the {} blocks signing", "{} findings for the {} block signing"),
+    "warning": ("{} finding for the {} costs money", "{} findings for the {} cost money"),
+    "note": ("{} note for the {}", "{} notes for the {}"),
+}
+"""How findings are counted, one and many: among others, and where all are of one kind."""
 _LABELS: dict[Severity, str] = {"error": "blocks signing", "warning": "costs money", "note": "note"}
 _STYLES: dict[Severity, str] = {"error": "bold red", "warning": "bold yellow", "note": "bold"}
 
@@ -71,17 +77,15 @@ def _json(finding: Finding, loaded: LoadedDeal) -> dict[str, Any]:
 def answer(findings: tuple[Finding, ...], audience: Audience) -> str:
     """Return the one sentence that answers."""
     counts = Counter(finding.severity for finding in findings)
-    parts = [
-        f"{counts[severity]} {WORDS[severity][0 if counts[severity] == 1 else 1]}"
-        for severity in WORDS
-        if counts[severity]
-    ]
-    if not parts:
-        return f"The deal is valid, and a {audience} finds nothing to remark."
+    kinds = [severity for severity in _COUNTED if counts[severity]]
+    if not kinds:
+        return f"The deal is valid, and {'an' if audience == 'insurer' else 'a'} {audience} finds nothing to remark."
     head = "The deal is valid" if not counts["error"] else "The deal is valid and not ready to sign"
-    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    noun = "finding" if len(findings) == 1 else "findings"
-    return f"{head}: of {len(findings)} {noun} for the {audience}, {listed}."
+    words = _ALONE if len(kinds) == 1 else _COUNTED
+    parts = [words[kind][counts[kind] > 1].format(counts[kind], audience) for kind in kinds]
+    if len(parts) == 1:
+        return f"{head}: {parts[0]}."
+    return f"{head}: of {len(findings)} findings for the {audience}, {', '.join(parts[:-1])} and {parts[-1]}."
 
 
 def _show(console: Console, loaded: LoadedDeal, findings: tuple[Finding, ...], audience: Audience) -> None:
@@ -103,6 +107,8 @@ def _show(console: Console, loaded: LoadedDeal, findings: tuple[Finding, ...], a
         print_line(console, "; ".join(parts), style="dim")
     print_list(console, "Read rightly, but may surprise", [_said(warning) for warning in loaded.warnings])
     console.print()
+    if audience == "lawyer" and any(finding.severity == "error" for finding in findings):
+        print_line(console, "To let one stand, put its name under accepted_findings, with a reason and as_of.", "dim")
     print_line(console, f"Deal {loaded.sha256[:8]}. For review by counsel.", style="dim")
 
 

@@ -61,13 +61,13 @@ def options(
 
 @app.command()
 def new(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Starter to write; none lists them.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Deal to write; none lists them.")] = None,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", metavar="FILE", help="File to write.", show_default="NAME.yaml")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List starter deals, or write one."""
+    """List the deals to start from, or write one."""
     from slakit.cli import new as command
 
     _finish(as_json, command.run, name, out)
@@ -76,7 +76,7 @@ def new(
 @app.command()
 def check(
     deal: DealFile,
-    reader: Annotated[Reader, typer.Option("--for", help="Whose eyes to read with.")] = Reader.LAWYER,
+    reader: Annotated[Reader, typer.Option("--for", help="Whose findings, weighed as they see them.")] = Reader.LAWYER,
     as_json: Json = False,
 ) -> None:
     """Validate a deal and say what to know before signing it."""
@@ -93,11 +93,12 @@ def draft(
         str, typer.Option("--format", metavar="LIST", help="Any of pdf, html, md; commas between.")
     ] = "pdf",
     as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="DAY", help="Print the terms as amended on this day.")
+        str | None,
+        typer.Option("--as-of", metavar="DAY", help="Terms in force on this day; default, those of signing."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Print the contract set of a deal."""
+    """Draft the service-level agreement of a deal."""
     from slakit.cli import draft as command
 
     _finish(as_json, command.run, deal, out, formats, as_of)
@@ -108,7 +109,7 @@ def read(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="PDF that slakit drafted.", show_default=False)],
     as_json: Json = False,
 ) -> None:
-    """Give the terms back out of a document that slakit drafted."""
+    """Give the terms back from a draft, and say if it was changed."""
     from slakit.cli import read as command
 
     _finish(as_json, command.run, file)
@@ -162,7 +163,7 @@ def schema(
 
 @app.command()
 def serve(
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port on 127.0.0.1.")] = 8501,
+    port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="Port on 127.0.0.1.")] = 8501,
     as_json: Json = False,
 ) -> None:
     """Open the app in the browser, for this machine only."""

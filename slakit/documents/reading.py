@@ -33,10 +33,11 @@ class NotReadable(Exception):
 
 
 def seal(pdf: Any, attachment: bytes) -> str:
-    """Return the sha256 over the attached terms and the drawing of every page.
+    """Return the sha256 over the attached terms and the drawing of every page: its content, letters and frame.
 
-    It finds pages or terms changed by a program that knows nothing of it. It is no signature: who knows this function
-    can make a new seal. Signing adds to a file and leaves what the seal covers as it is.
+    Notes laid over a page are not part of it: counsel's remarks leave a draft as it was drafted. It finds pages or
+    terms changed by a program that knows nothing of it. It is no signature: who knows this function can make a new
+    seal. Signing adds to a file and leaves what the seal covers as it is.
     """
     digest = hashlib.sha256(attachment)
     for page in pdf.pages:
@@ -45,7 +46,34 @@ def seal(pdf: Any, attachment: bytes) -> str:
         forms = page.resources.get("/XObject", {})
         for name in sorted(forms.keys()):
             digest.update(hashlib.sha256(forms[name].read_bytes()).digest())
+        fonts = page.resources.get("/Font", {})
+        for name in sorted(fonts.keys()):
+            digest.update(_letters(fonts[name]))
+        digest.update(_frame(page))
     return digest.hexdigest()
+
+
+def _letters(font: Any) -> bytes:
+    """Return the sha256 over the shapes of a font's letters and what each stands for."""
+    import pikepdf
+
+    digest = hashlib.sha256()
+    for part in (font, *font.get("/DescendantFonts", ())):
+        for value in (part.get("/Encoding"), part.get("/ToUnicode"), part.get("/CIDToGIDMap"), *_programs(part)):
+            if value is not None:
+                digest.update(value.read_bytes() if isinstance(value, pikepdf.Stream) else str(value).encode())
+    return digest.digest()
+
+
+def _programs(font: Any) -> tuple[Any, ...]:
+    held = font.get("/FontDescriptor", {})
+    return tuple(held.get(name) for name in ("/FontFile", "/FontFile2", "/FontFile3"))
+
+
+def _frame(page: Any) -> bytes:
+    """Return the part of a page that is shown, to a hundredth of a point, and which way up."""
+    numbers = [*page.mediabox, *page.cropbox, page.obj.get("/Rotate", 0), page.obj.get("/UserUnit", 1)]
+    return ",".join(f"{float(number):.2f}" for number in numbers).encode()
 
 
 def look(path: str) -> dict[str, Any]:

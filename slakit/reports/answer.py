@@ -25,8 +25,14 @@ SMALL_LOSS = 0.05
 """Loss given default under which the headline speaks of default. [1]"""
 WIDE_GAP = 0.1
 """Loss given default by sale alone less that of the model, from which on it is said. [1]"""
+ANYWAY = "because cash falls short even in the base case"
+"""Why a deal defaults whatever happens."""
 DETAILS = 3
 """Sentences under the headline at most."""
+HALF, A_THIRD = 0.55, 0.33
+"""Up to this share the greatest cause is not alone; from this share on the second is named beside it. [1]"""
+NEARLY_EVERY = 0.995
+"""Probability of default from which on its cause is the base case, where that cannot pay. [1]"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +96,10 @@ def _loss(score: Score) -> str:
         return f"The loan is repaid in every one of {_futures(score)}{doubt}."
     if loss is not None and not is_small_loss(default):
         head = f"The lender loses {_points(default)} of the loan over the term"
-        return f"{head}, {_because(loss_shares(score), loss, 'it')}."
+        return f"{head}, {ANYWAY if _defaults_anyway(score) else _because(loss_shares(score), loss, 'it')}."
     share = figures.percent_in_words(pd)
-    head = f"The loan defaults in {share} of futures, {_because(default_shares(score), pd, 'them')}"
+    because = ANYWAY if _defaults_anyway(score) else _because(default_shares(score), pd, "them")
+    head = f"The loan defaults in {share} of futures, {because}"
     if loss is None:
         return f"{head}."
     rest = f"a loss of {_points(default)} of the loan" if loss else "no loss"
@@ -110,6 +117,10 @@ def _ending(score: Score) -> str:
 def _details(score: Score) -> Iterator[str]:
     """Yield what follows, the most telling first."""
     ending, default, dscr = score["cancellation"], score.get("default", {}), score.get("dscr", {})
+    lowest = dscr.get("base_minimum")
+    if lowest is not None and lowest < 1:
+        when = f"in month {dscr['base_minimum_month']}"
+        yield f"With nothing late, down or ended early, cover still falls to {figures.ratio(lowest, 1)} {when}."
     firm, effective = ending.get("firm_months"), ending.get("effective_firm_months")
     if firm and effective is not None and effective < SHORT_TERM * firm:
         yield f"Only {figures.months(effective)} of a term of {figures.months(firm)} are firm."
@@ -142,12 +153,22 @@ def _points(default: Mapping[str, Any]) -> str:
     return figures.estimate_basis_points(default["expected_loss_bp"], error).value
 
 
+def _defaults_anyway(score: Score) -> bool:
+    """Tell whether nearly every future defaults and the base case cannot pay either."""
+    lowest = score.get("dscr", {}).get("base_minimum")
+    return lowest is not None and lowest < 1 and score["default"]["pd_term"] >= NEARLY_EVERY
+
+
 def _because(shares: Mapping[str, float], whole: float, of: str) -> str:
-    """Return the greatest cause with its share in words."""
-    code, part = next(iter(shares.items()))
+    """Return the greatest cause with its share in words, and the second where it weighs nearly as much."""
+    (code, part), *others = shares.items()
     share = figures.share_in_words(part / whole)
     words = {"all": "", "most": "mostly ", "nearly all": "nearly always "}.get(share, f"{share} of {of} ")
-    return f"{words}because {cause(code).because}"
+    said = f"{words}because {cause(code).because}"
+    if part <= HALF * whole and others and others[0][1] >= A_THIRD * whole:
+        code, part = others[0]
+        said += f" and {figures.share_in_words(part / whole)} because {cause(code).because}"
+    return said
 
 
 def _credit_figures(score: Score) -> Iterator[Headline]:

@@ -70,7 +70,10 @@ def _long_stop(deal: Deal, score: Score) -> str:
         for tranche in score.get("delivery", {}).get("tranches", ())
         if tranche.get("probability_past_long_stop") is not None
     ]
-    share = f"; passed by the latest tranche in {figures.percent_in_words(max(passed))} of futures" if passed else ""
+    share = ""
+    if passed:
+        by = "" if len(passed) == 1 else " by the tranche most often late"
+        share = f"; passed{by} in {figures.percent_in_words(max(passed))} of futures"
     return f"{' or '.join(lengths)} after the date, ends {scope}{share}"
 
 

@@ -183,8 +183,10 @@ def loan_in_one_line(deal: Deal) -> str:
     """Return what is lent to whom and against what, in one line."""
     provider, customer = deal.party("provider"), deal.party("customer")
     gpus = sum(cluster.units.gpu for cluster in deal.clusters.values())
+    counted = any(cluster.hardware or cluster.units.node for cluster in deal.clusters.values())
     let = f"let to {_name(customer)}" if customer else "let to one customer"
-    on = f"{figures.count(gpus)} GPUs {let}" if gpus else f"capacity {let}"
+    what = "GPUs" if counted else "positions for a GPU"
+    on = f"{figures.count(gpus)} {what} {let}" if gpus else f"capacity {let}"
     finance = deal.finance
     if finance is None or finance.loan is None:
         by = f" by {_name(provider)}" if provider else ""

@@ -51,10 +51,13 @@ def cover(score: Score, palette: Palette, width: float = 380, height: float = 23
         title = f"Cover is thin {_when(low, months)}: below {level} at\u00a0P5"
     else:
         title = f"Cover holds above {level}, even at\u00a0P5"
-    futures = figures.count(fan["draws"][0])
-    note = f"Debt service cover ratio; {futures} futures"
-    if fan["draws"][-1] != fan["draws"][0]:
-        note += f", {figures.count(fan['draws'][-1])} of them without default"
+    draws = score.get("draws", fan["draws"][0])
+    note = f"Debt service cover ratio; {figures.count(draws)} futures"
+    first, last = fan["draws"][0], fan["draws"][-1]
+    if first != draws:
+        note += f", {figures.count(first)} at first and {figures.count(last)} at the end without default"
+    elif last != draws:
+        note += f", {figures.count(last)} of them without default"
     upper = [value for value in fan["p75"] if value is not None]
     same = _ends_as_one(fan)
     edges = [] if same else [EdgeLabel(key.upper(), fan[key]) for key in ("p95", "p75", "p25", "p5")]

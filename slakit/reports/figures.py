@@ -323,14 +323,16 @@ def months(x: Real | None) -> str:
 def per_year(x: Real | None) -> str:
     """Return a frequency a year, and as one event in so many years where it is rare.
 
-    >>> print(per_year(3.24), "|", per_year(0.0588), "|", per_year(0))
-    3.2 a year | one in 17 years | never
+    >>> print(per_year(3.24), "|", per_year(0.0588), "|", per_year(0), "|", per_year(1e-9))
+    3.2 a year | one in 17 years | never | less than one in a million years
     """
     if x is None:
         return UNDEFINED
     x = finite(x)
     if x == 0:
         return "never"
+    if x < 1e-6:
+        return "less than one in a million years"
     return f"one in {rounded_with_error(1 / x, None, figures=2)[0]} years" if x < 0.5 else f"{x:.2g} a year"
 
 

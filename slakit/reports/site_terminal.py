@@ -60,7 +60,7 @@ def answer(sites: Sequence[Site]) -> str:
     rest = first.get("restart_hours") or 0.0
     restart = f" and {figures.hours(rest)} more to restart" if rest else ""
     rate = figures.per_year(first["outages_per_year"])
-    often = f"once in {rate.removeprefix('one in ')}" if rate.startswith("one in") else rate.replace(" a", " times a")
+    often = rate.replace("one in", "once in") if "one in" in rate else rate.replace(" a", " times a")
     weakest = first["minimal_cut_sets"][0] if first["minimal_cut_sets"] else None
     cause = ""
     if weakest:
@@ -117,7 +117,7 @@ def _tables(sites: Sequence[Site]) -> Iterator[Table]:
         share = sum(cut["share"] for cut in cuts[LISTED:]) + first["minimal_cut_sets_left_out"]["share"]
         yield Table(
             f"What brings {name} down",
-            f"Smallest sets of components that are an outage together, of up to {highest}",
+            f"Smallest sets of components whose failure together is an outage, up to {highest} in a set",
             ("Together down", "Components", "Share of outages", "Outages", "Mean length"),
             rows,
             rest=f"{figures.count(others)} others, together {figures.percent(share)} of outages" if others else None,
@@ -136,12 +136,15 @@ def _tables(sites: Sequence[Site]) -> Iterator[Table]:
 
 def _members(cut: Mapping[str, Any], titles: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return the blocks of a cut set, with what they are where their titles are given."""
-    parts = [
-        f"{name} ({titles[name][:1].lower() + titles[name][1:]})" if name in titles else name for name in cut["blocks"]
-    ]
+    parts = [f"{name} ({_inside(titles[name])})" if name in titles else name for name in cut["blocks"]]
     parts += [f"{' and '.join(row)} of one row" for row in cut["row_blocks"]]
     words = " with ".join(parts)
     return f"{words}, any of {figures.count(cut['alike'])} alike" if cut["alike"] > 1 else words
+
+
+def _inside(title: str) -> str:
+    """Return a title as it stands inside a sentence; an abbreviation such as UPS keeps its capitals."""
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
 
 
 def _names(sites: Sequence[Site]) -> str:
@@ -157,5 +160,12 @@ def _unnamed(site: Site) -> dict[str, Any]:
 
 
 def _notes(groups: Sequence[Sequence[Site]]) -> list[str]:
-    """Return what the models leave out, each sentence once."""
-    return list(dict.fromkeys(sentence for sites in groups for sentence in sites[0]["ignores"]))
+    """Return what the models leave out, each sentence once; one that is not said of all sites says of which."""
+    said: dict[str, list[str]] = {}
+    for sites in groups:
+        for sentence in dict.fromkeys(sites[0]["ignores"]):
+            said.setdefault(sentence, []).append(_names(sites))
+    return [
+        sentence if len(names) == len(groups) else f"{' and '.join(names)}: {sentence}"
+        for sentence, names in said.items()
+    ]

@@ -138,7 +138,7 @@ def base_case(score: Score, limit: int = 10) -> Table:
     body = tuple(_year(name, months, decimals) for name, months in groups)
     return Table(
         "Base case by year from close",
-        f"{score['currency']} million; no default, outage, delay or exit, median market; month by month in the JSON",
+        f"{score['currency']} million; no default, outage, delay, exit or market noise; month by month in the JSON",
         ("Year", "Ends", "Fees", "Operating costs", "Tax", "CFADS", "Debt service", "Lowest cover", "Loan at end"),
         body,
         text_columns=2,

@@ -10,10 +10,11 @@ import pytest
 import yaml
 
 from schemas.deal import Deal
-from slakit.checks.finding import AUDIENCES, SEVERITIES, Concern, everybody
+from slakit.checks.finding import AUDIENCES, SEVERITIES, Audience, Concern, Finding, Severity, everybody
 from slakit.checks.lint import lint, rule_modules
 from slakit.checks.sourcing import numbers_without_source, source_of
 from slakit.checks.standards import standards
+from slakit.cli.check import answer
 from slakit.paths import templates_dir
 
 LEVEL = {"level": "hall", "target": "0.999", "credit": {"bands": [{"below": "0.999", "credit_fraction": "0.1"}]}}
@@ -37,6 +38,25 @@ def test_findings_stand_in_order_of_severity():
         SEVERITIES.index(finding.severity) for finding in found
     )
     assert {finding.severity for finding in found} == set(SEVERITIES)
+
+
+@pytest.mark.parametrize(
+    ("severities", "reader", "said"),
+    [
+        ((), "insurer", "The deal is valid, and an insurer finds nothing to remark."),
+        (("note",), "lender", "The deal is valid: 1 note for the lender."),
+        (("warning", "warning"), "provider", "The deal is valid: 2 findings for the provider cost money."),
+        (("error",), "lawyer", "The deal is valid and not ready to sign: 1 finding for the lawyer blocks signing."),
+        (
+            ("error", "warning", "note", "note"),
+            "lawyer",
+            "The deal is valid and not ready to sign: of 4 findings for the lawyer, 1 blocks signing, 1 costs money "
+            "and 2 are notes.",
+        ),
+    ],
+)
+def test_the_findings_are_counted_in_one_sentence(severities: tuple[Severity, ...], reader: Audience, said: str):
+    assert answer(tuple(Finding("x", severity, None, "", "", None) for severity in severities), reader) == said
 
 
 def test_every_rule_has_an_id_of_its_own_and_says_what_it_finds():

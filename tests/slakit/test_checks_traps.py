@@ -491,6 +491,20 @@ def test_18_nobody_may_leave_is_no_trap():
     assert findings(changed(financed_deal(), {}), 18) == []
 
 
+# --- debt beyond the term -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("months", "unpaid"), [(24, 0), (12, 0), (6, 6)])
+def test_debt_that_outlives_the_fees_is_said_with_what_is_owed(months: int, unpaid: int):
+    # twelve payments of 7 million without interest from month 1, fees from month 1: after six months 42 of 84 are owed
+    deal = changed(financed_deal(), {"commercial.term": {"months": months}})
+    found = [finding for finding in lint(deal, "lender") if finding.id == "debt-beyond-term"]
+    assert len(found) == (unpaid > 0)
+    if found:
+        assert f"{unpaid} of 12 payments fall due after it, with USD\u00a042\u00a0m of the loan" in found[0].message
+        assert found[0].severity == "error"
+
+
 # --- 19: backstop ---------------------------------------------------------------------------------------------------
 
 

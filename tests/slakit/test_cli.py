@@ -78,6 +78,7 @@ def test_a_schema_needs_no_arrays():
         ("check",),
         ("check", "deal.yaml", "--for", "nobody"),
         ("score", "deal.yaml", "--draws", "0"),
+        ("score", "deal.yaml", "--draws", "1"),
         ("score", "deal.yaml", "--draws", "10000001"),
         ("score", "deal.yaml", "--workers", "65"),
         ("score", "deal.yaml", "--seed", "-1"),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -290,3 +291,59 @@ def test_a_pipe_that_closes_is_not_reported_as_a_problem():
 
     with pytest.raises(BrokenPipeError, match="Broken pipe"):
         outcome.finished(False, broken)
+
+
+# --- hostile use ----------------------------------------------------------------------------------------------------
+
+
+def changed(tmp_path: Path, **changes: object) -> Path:
+    """Write the small starter with terms changed, by their paths with `__` for dots, and return the file."""
+    data = json.loads(json.dumps(yaml.safe_load(SMALL.read_text(encoding="utf-8")), default=str))
+    for path, value in changes.items():
+        *trail, last = path.split("__")
+        holder = data
+        for step in trail:
+            holder = holder[step]
+        holder[last] = value
+    file = tmp_path / "deal.json"
+    file.write_text(json.dumps(data), encoding="utf-8")
+    return file
+
+
+def test_the_score_is_never_written_over_its_deal(tmp_path: Path):
+    deal = tmp_path / "deal.yaml"
+    deal.write_bytes(SMALL.read_bytes())
+    (error,) = document("score", deal, "--draws", 2, "--save-json", deal, exit_code=1)["errors"]
+    assert "the deal file itself" in error["found"]
+    assert deal.read_bytes() == SMALL.read_bytes()
+
+
+def test_a_bound_on_a_probability_is_at_most_one():
+    assert document("score", SMALL, "--draws", 2, "--seed", 5)["cancellation"]["probability_upper_95"] == 1.0
+
+
+def test_a_term_that_only_the_simulation_misses_is_placed_in_the_file(tmp_path: Path):
+    deal = changed(tmp_path)
+    data = json.loads(deal.read_text())
+    del data["clusters"][next(iter(data["clusters"]))]["units"]["node"]
+    deal.write_text(json.dumps(data))
+    (error,) = document("score", deal, "--draws", 2, exit_code=1)["errors"]
+    assert (error["file"], error["line"]) == (str(deal), 1)
+    assert error["path"].endswith("units.node")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        ("finance__loan__amount", 0, "more than 0"),
+        ("finance__loan__payments", 100_000_000, "at most 1,200"),
+        ("finance__loan__first_payment_month", 100_000_000, "at most 1,200"),
+        ("parties__provider__name", "One\nTwo", "one line"),
+        ("parties__provider__name", "One\u200bTwo", "printable text"),
+        ("measurement__minimum_outage_minutes", 60_000_000, "at most 44,640"),
+    ],
+)
+def test_absurd_terms_are_errors_of_the_file(path: str, value: object, says: str, tmp_path: Path):
+    (error,) = document("check", changed(tmp_path, **{path: value}), exit_code=1)["errors"]
+    assert error["path"] == path.replace("__", ".")
+    assert error["expected"] == says

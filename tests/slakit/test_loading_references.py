@@ -145,3 +145,37 @@ def test_the_hash_follows_the_order_of_entries_because_results_do(load):
         load(f"schema_version: 1\nclusters: {{{a}, {b}}}\n").sha256
         != load(f"schema_version: 1\nclusters: {{{b}, {a}}}\n").sha256
     )
+
+
+# --- names of the data files ------------------------------------------------------------------------------------
+
+
+def test_an_unknown_hardware_generation_is_an_error_of_the_file(problems):
+    (problem,) = problems("schema_version: 1\nclusters:\n  c: {units: {gpu: 8}, hardware: h100_hgxx}\n")
+    assert (problem.path, problem.line) == ("clusters.c.hardware", 3)
+    assert problem.remedy == "did you mean h100_hgx?"
+
+
+def test_an_unknown_type_of_component_is_an_error_of_the_file(problems):
+    (problem,) = problems(
+        "schema_version: 1\nsites:\n  s:\n    name: S\n    place: P\n    topology:\n"
+        "      blocks: {a: {component: warp_core}, b: {all_of: [a]}}\n      rows: {count: 1, up_when: b}\n"
+    )
+    assert (problem.path, problem.line) == ("sites.s.topology.blocks.a.component", 7)
+    assert "ups_module" in problem.expected
+
+
+# --- paths that lead nowhere at all -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["schema_version", "amendments", "amendments[0].note", "accepted_findings.x.reason"])
+def test_an_amendment_of_what_is_no_term_is_refused(problems, path: str):
+    (problem,) = problems(HEAD + f"amendments: [{{effective_from: 2027-01-01, set: {{'{path}': 1}}}}]\n")
+    assert (problem.path, problem.expected) == ("amendments[0]", "a term")
+
+
+def test_an_empty_path_is_an_error(problems):
+    (amended,) = problems(HEAD + "amendments: [{effective_from: 2027-01-01, set: {'': 1}}]\n")
+    assert (amended.path, amended.found) == ("amendments[0].set", "an empty path")
+    (sourced,) = problems(HEAD + f"provenance: {{.*: {SOURCE}}}\n")
+    assert (sourced.path, sourced.found) == ("provenance['.*']", "an empty path")

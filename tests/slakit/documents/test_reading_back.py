@@ -79,6 +79,31 @@ def test_changed_terms_are_noticed(ours):
     assert found["intact"] is False
 
 
+def other_digit(pdf):
+    for part in pdf.objects:
+        if isinstance(part, pikepdf.Stream) and b"beginbfchar" in part.read_bytes():
+            part.write(part.read_bytes() + b" ")
+
+
+def other_shapes(pdf):
+    for part in pdf.objects:
+        if isinstance(part, pikepdf.Dictionary) and "/FontFile2" in part:
+            part.FontFile2.write(part.FontFile2.read_bytes() + b"0")
+
+
+def cropped(pdf):
+    pdf.pages[0].CropBox = [0, 0, 10, 10]
+
+
+def turned(pdf):
+    pdf.pages[0].Rotate = 180
+
+
+@pytest.mark.parametrize("change", [other_digit, other_shapes, cropped, turned])
+def test_letters_and_frames_that_were_changed_are_noticed(ours, change):
+    assert read(changed(ours, change))["intact"] is False
+
+
 def test_a_note_of_counsel_does_not_make_the_copy_another(ours):
     def change(pdf):
         note = pikepdf.Dictionary(

@@ -71,10 +71,31 @@ def test_a_loss_without_recovery_terms_is_not_computed(score: dict[str, Any]):
     assert figures_of(score)["Expected loss"] == ("–", reason)
 
 
+def test_a_second_cause_of_a_third_or_more_is_named_beside_the_first(score: dict[str, Any]):
+    losses = {"late_delivery": 105.0, "long_stop": 84.4, "chronic_failure": 21.9}
+    score["default"]["by_cause"] = {name: {"pd": 0.02, "expected_loss_bp": loss} for name, loss in losses.items()}
+    assert said(score).startswith(
+        "The lender loses 211 bp of the loan over the term, half of it because capacity arrives late and 40% because "
+        "the customer leaves at the long-stop date."
+    )
+
+
+def test_where_the_base_case_cannot_pay_no_other_cause_is_blamed(score: dict[str, Any]):
+    score["dscr"] |= {"base_minimum": 0.55, "base_minimum_month": 15}
+    short = "With nothing late, down or ended early, cover still falls to 0.55x in month 15."
+    assert answer(score).detail.startswith(short)
+    assert "because capacity arrives late" in answer(score).headline
+    score["default"] |= {"pd_term": 1.0}
+    assert answer(score).headline.endswith("because cash falls short even in the base case.")
+    score["default"] |= {"lgd": 0.0}
+    assert answer(score).headline.startswith("The loan defaults in 100% of futures, because cash falls short even")
+
+
 def test_a_deal_without_a_loan_is_answered_by_its_contract(score: dict[str, Any]):
     del score["default"], score["dscr"]
     assert said(score).startswith(
-        "The contract ends early in 14% of futures, half of them because the customer leaves at the long-stop date."
+        "The contract ends early in 14% of futures, half of them because the customer leaves at the long-stop date and "
+        "half because the customer leaves after repeated outages."
     )
     assert not_computed(score) == "Default and loss and cover: not computed: add finance.loan."
     assert list(figures_of(score)) == [
@@ -124,7 +145,7 @@ def test_the_greatest_cause_is_never_called_all_when_there_is_another(score: dic
 
 
 def test_every_cause_of_the_engine_has_words_of_its_own():
-    from risk.score import LABELS
+    from risk.score.debt import LABELS
 
     assert set(LABELS) <= set(CAUSES)
     assert cause("customer_default").name == "Customer default"

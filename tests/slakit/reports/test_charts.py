@@ -187,6 +187,18 @@ def test_the_title_of_the_fan_is_its_finding(score: dict[str, Any]):
     assert "in half of futures in every month" in exhibits.cover(score, print_palette()).title  # type: ignore[union-attr]
 
 
+def test_the_fan_says_how_many_futures_it_is_drawn_over(score: dict[str, Any]):
+    def note(first: int, last: int) -> str:
+        score["dscr"]["fan"]["draws"] = [first, *score["dscr"]["fan"]["draws"][1:-1], last]
+        fan = exhibits.cover(score, print_palette())
+        assert fan is not None
+        return fan.note
+
+    assert note(10_000, 10_000) == "Debt service cover ratio; 10,000 futures"
+    assert note(10_000, 9_685) == "Debt service cover ratio; 10,000 futures, 9,685 of them without default"
+    assert note(971, 0).endswith("10,000 futures, 971 at first and 0 at the end without default")
+
+
 def test_the_alternative_text_of_the_fan_holds_its_numbers(score: dict[str, Any]):
     svg = exhibits.cover(score, print_palette()).svg  # type: ignore[union-attr]
     alt = ET.fromstring(svg).find(f"{SVG}title").text  # type: ignore[union-attr]

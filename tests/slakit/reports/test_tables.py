@@ -91,7 +91,8 @@ def test_causes_without_an_event_are_kept_with_their_bound(score: dict[str, Any]
 def test_the_contract_in_six_lines(deal: Deal, score: dict[str, Any]):
     assert lines(deal, score) == {
         "Firm term": "60 months, all of them firm, from each Ready-for-Service Date",
-        "Long stop": "9 months after the date, ends the tranche; passed by the latest tranche in 7.4% of futures",
+        "Long stop": "9 months after the date, ends the tranche; passed by the tranche most often late in "
+        "7.4% of futures",
         "Credit caps": "15% of the month's fee, 10% of the year's fees",
         "Chronic failure": "3 months of 6 below 99% (racks); or one outage over 3 days (racks)",
         "Notice": "no one may leave without cause",

@@ -132,6 +132,21 @@ def test_a_site_is_answered_with_what_its_users_see():
     assert "3 others, together 1.0% of outages" in text
 
 
+def test_an_abbreviation_keeps_its_capitals_and_what_is_rare_is_not_counted_in_trillions():
+    rare = site("1", importance=[{"block": "utility", "component": "UPS module"}])
+    rare["minimal_cut_sets"][0]["outages_per_year"] = rare["outages_per_year"] = 1e-9
+    text = printed(site_terminal.show, {"sites": [rare]}, width=200)
+    assert "down less than once in a million years" in text
+    assert "utility (UPS module) with generators" in text
+
+
+def test_what_is_left_out_of_one_site_only_is_said_of_that_site():
+    other = site("2", outages_per_year=0.5, ignores=["Switching is perfect.", "No restart time is given."])
+    text = printed(site_terminal.show, {"sites": [site("1"), other]}, width=200)
+    assert "Hall 2: No restart time is given." in text
+    assert "  Switching is perfect." in text
+
+
 def test_sites_that_are_alike_are_said_once():
     text = printed(site_terminal.show, {"sites": [site("1"), site("2"), site("3", outages_per_year=0.5)]}, width=200)
     assert "1 and 2 are each available" in text
