@@ -265,7 +265,7 @@ def _cluster_notes(terms: ServiceLevel, setting: Setting) -> list[tuple[str, str
             rates = node_rates(cluster, f"clusters.{key}")
             needed = ceil(Fraction(terms.nodes_needed_share) * rates.nodes)
             chance = rates.chance_of_too_few(needed)
-            figure = f"{chance:.3g}" if chance >= 1e-12 else "less than 1e-12"
+            figure = f"{chance:.2g}" if chance >= 1e-6 else "less than a millionth"
             words = f"with {needed} of {rates.nodes} nodes needed that is {figure} of the time"
         notes.append((tranche, f"node failures alone can leave too few nodes up, which is not simulated; {words}."))
     return notes

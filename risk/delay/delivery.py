@@ -39,6 +39,10 @@ class DeliveryRisk:
 
     def ignores(self) -> tuple[str, ...]:
         """Return what this model leaves out."""
+        if self.law is None:
+            return (
+                "Delivery: assumptions.delay is not given, so every tranche is on time; lateness is not simulated.",
+            )
         return (
             "Delivery: one number for each tranche, not a network of activities; no extension of time, no early "
             "delivery, no recovery of damages from suppliers; a tranche that is late is late as a whole.",

@@ -21,24 +21,23 @@ def delivery(model: Model, result: Result) -> dict[str, Any]:
     risk = model.risks["delay"]
     law = risk.law if isinstance(risk, DeliveryRisk) else None
     delay = result.column["ready"].astype(np.float64) - setting.planned_ready
+    if law is None:
+        return {"tranches": [], "tranches_reason": "assumptions.delay is not given, so no tranche is ever late"}
     tranches = []
     for j, name in enumerate(setting.tranches):
         terms = setting.deal.delivery.tranches[name]
         entry: dict[str, Any] = {"id": name, "planned_month": float(setting.planned_ready[j])}
         entry |= probability("probability_late", delay[:, j] > 1e-9)
-        if law is not None:
-            entry["probability_late_exact"] = law.share_late
+        entry["probability_late_exact"] = law.share_late
         if terms.delay_damages:
             grace = setting.timeline.length(terms.delay_damages.grace)
             entry |= probability("probability_after_grace", delay[:, j] > grace)
-            if law is not None:
-                entry["probability_after_grace_exact"] = law.probability_over(grace)
+            entry["probability_after_grace_exact"] = law.probability_over(grace)
         if terms.long_stop:
             after = setting.timeline.length(terms.long_stop.after)
             entry["long_stop_month"] = float(setting.planned_ready[j] + after)
             entry |= probability("probability_past_long_stop", delay[:, j] > after)
-            if law is not None:
-                entry["probability_past_long_stop_exact"] = law.probability_over(after)
+            entry["probability_past_long_stop_exact"] = law.probability_over(after)
             entry |= estimate("mean_delay_up_to_long_stop_months", np.minimum(delay[:, j], after))
         entry["delay_quantiles_months"] = {
             name: quantile(delay[:, j], level) for name, level in (("p50", 0.5), ("p90", 0.9))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from risk.cancellation.exits import CAUSES
 from risk.core.statistics import FEW_DEFAULTS, estimate, probability, quantile, ratio_of_means
@@ -15,7 +16,7 @@ from risk.finance.waterfall import ROUNDING, Finances
 from risk.result import Result
 
 FAN = (("p5", 0.05), ("p25", 0.25), ("p50", 0.5), ("p75", 0.75), ("p95", 0.95))
-LABELS = (*CAUSES, "repricing", "late_delivery", "credits_and_market")
+LABELS = (*CAUSES, "repricing", "base_case", "late_delivery", "credits_and_market")
 """Causes of default, one to a draw; their probabilities add up."""
 
 
@@ -23,7 +24,7 @@ def finance(model: Model, finances: Finances, base: Result, result: Result) -> d
     """Return sources and uses, default and loss, cover, returns and the base case, as far as the deal has debt."""
     out: dict[str, Any] = {"sources_and_uses": _sources(finances)}
     if finances.plan is not None:
-        out["default"] = _default(finances, result)
+        out["default"] = _default(finances, base, result)
         out["llcr"] = _life_cover(model, finances, base)
         out["equity_irr"] = _equity_return(finances, base)
     if finances.service.any():
@@ -46,7 +47,15 @@ def _sources(finances: Finances) -> dict[str, float]:
     }
 
 
-def _default(finances: Finances, result: Result) -> dict[str, Any]:
+def _causes(base: Result, result: Result) -> NDArray[np.str_]:
+    """Return the one cause of each draw's default; where the base case defaults too, that is the cause of the rest."""
+    cause = result.column["default_cause"].astype(np.str_)
+    if int(base.column["default_month"][0]) == 0:
+        return cause
+    return np.where(np.isin(cause, ("late_delivery", "credits_and_market")), "base_case", cause)
+
+
+def _default(finances: Finances, base: Result, result: Result) -> dict[str, Any]:
     plan = finances.plan
     assert plan is not None
     month = result.column["default_month"].astype(np.int64)
@@ -57,7 +66,7 @@ def _default(finances: Finances, result: Result) -> dict[str, Any]:
     counts = np.bincount(month[defaulted], minlength=result.months + 1)[1 : result.months + 1]
     out["by_month"] = (np.cumsum(counts) / result.draws).tolist()
     out["defaults_drawn"] = int(defaulted.sum())
-    cause = result.column["default_cause"]
+    cause = _causes(base, result)
     if finances.recovery is None:
         out |= dict.fromkeys(("lgd", "expected_loss_bp"))
         out |= {f"{name}_reason": "finance.recovery is not given" for name in ("lgd", "expected_loss_bp")}

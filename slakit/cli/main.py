@@ -107,12 +107,15 @@ def draft(
 @app.command()
 def read(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="PDF that slakit drafted.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Deal file (.json) to write the terms to.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Give the terms back from a draft, and say if it was changed."""
     from slakit.cli import read as command
 
-    _finish(as_json, command.run, file)
+    _finish(as_json, command.run, file, out)
 
 
 @app.command()

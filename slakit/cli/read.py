@@ -7,17 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slakit.cli.outcome import Outcome
+from slakit.files import write_whole
 from slakit.json_text import json_text
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def run(path: Path) -> Outcome:
-    """Return the terms, their hash and whether the document is as it was drafted."""
+def run(path: Path, out: Path | None) -> Outcome:
+    """Return the terms, their hash and whether the document is as it was drafted; the terms as a deal file too."""
     from slakit.documents.embed import read
 
     found = read(path)
+    if out is not None:
+        write_whole(out, json_text({"schema_version": found["schema_version"], **found["terms"]}).encode())
     return Outcome(found, lambda console: _show(console, found), found_errors=not found["intact"])
 
 

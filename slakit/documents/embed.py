@@ -41,7 +41,7 @@ def attached_terms(document: Document) -> bytes:
         "terms": document.terms,
         "terms_sha256": document.terms_sha256,
     }
-    return (json.dumps(data, sort_keys=True, indent=1, ensure_ascii=False) + "\n").encode()
+    return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def read_bytes(path: Path | str) -> bytes:

@@ -15,13 +15,15 @@ FORMAT = "slakit-terms"
 
 
 def extract(leaves: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values read, nested as in the deal file, as plain JSON data.
+    """Return the values read, nested and ordered as they were read, as plain JSON data.
+
+    The order of service levels is a term: of two that pay the same the first is paid.
 
     >>> extract({"credits.caps.unit": Decimal("1.0"), "limbs[1].k": 3})
     {'credits': {'caps': {'unit': '1'}}, 'limbs': [None, {'k': 3}]}
     """
     tree: dict[str | int, Any] = {}
-    for path in sorted(leaves):
+    for path in leaves:
         *trail, last = steps_of(path)
         holder = tree
         for step in trail:
@@ -36,8 +38,8 @@ def extract(leaves: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def canonical(data: Any) -> bytes:
-    """Return JSON with sorted keys and no spaces, the form that digests are taken of."""
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    """Return JSON without spaces and with keys in their order, the form that digests are taken of."""
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def digest(data: Any) -> str:

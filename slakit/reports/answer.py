@@ -200,7 +200,7 @@ def _cover_figures(score: Score) -> Iterator[Headline]:
     fan = dscr.get("fan", {})
     low = [value for value in fan.get("p5", ()) if value is not None]
     month = f"base case, month {dscr['base_minimum_month']}"
-    note = f"{figures.ratio(min(low))} at P5" if low else month
+    note = f"base case; {figures.ratio(min(low))} at P5" if low else month
     yield Headline("Lowest cover", figures.ratio(dscr["base_minimum"], dscr.get("covenant")), note)
 
 

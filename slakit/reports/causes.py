@@ -20,6 +20,7 @@ CAUSES = {
     "chronic_failure": Cause("Chronic failure", "the customer leaves after repeated outages"),
     "convenience": Cause("Notice", "the contract is ended on notice"),
     "repricing": Cause("Re-pricing", "the rent is set anew instead of an exit"),
+    "base_case": Cause("Base case", "the base case cannot pay the debt"),
     "late_delivery": Cause("Late delivery", "capacity arrives late"),
     "credits_and_market": Cause("Credits and market", "cash falls short with nothing late and no one leaving"),
 }

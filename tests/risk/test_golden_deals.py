@@ -286,3 +286,19 @@ def test_figures_of_the_whole_loan_are_undefined_when_the_months_end_before_it()
     assert out["llcr"]["at_first_payment"] is None
     assert out["llcr"]["at_first_payment_reason"] == "the simulated months end before the loan"
     assert out["default"]["expected_loss_bp_per_year"] is None
+
+
+def test_without_a_law_of_delay_nothing_is_said_of_lateness():
+    out = score(golden("gd-01"), draws=64)
+    assert out["delivery"]["tranches"] == []
+    assert "assumptions.delay is not given" in out["delivery"]["tranches_reason"]
+    assert any("lateness is not simulated" in words for words in out["ignored"])
+
+
+def test_where_the_base_case_cannot_pay_it_is_the_cause():
+    data = yaml.safe_load((GOLDEN / "gd-02.yaml").read_text())
+    data["assumptions"]["prescribed"]["cfads"] = {"while_contracted": "0.5", "after": "0"}
+    data["assumptions"]["prescribed"]["bad_month"] = {"probability": "0"}
+    causes = score(Deal.model_validate(data), draws=64)["default"]["by_cause"]
+    assert causes["base_case"]["pd"] == 1.0
+    assert causes["credits_and_market"]["pd"] == 0.0

@@ -181,3 +181,12 @@ def test_what_a_deal_is_too_short_for_is_said_by_command():
     found = [finding.message for finding in lint(Deal(schema_version=1)) if finding.id == "section-missing"]
     assert [message.split("`")[1] for message in found] == ["slakit draft", "slakit score", "slakit site"]
     assert "it needs services, delivery, commercial terms, finance" in found[1]
+
+
+def test_gpus_that_the_nodes_cannot_hold_are_named():
+    data = {"schema_version": 1, "clusters": {"c": {"hardware": "h100_hgx", "units": {"gpu": 1000, "node": 128}}}}
+    found = {finding.id: finding for finding in lint(Deal.model_validate(data))}["units-of-hardware"]
+    assert found.path == "clusters.c.units.gpu"
+    assert "128 nodes of h100_hgx hold 1,024 GPUs, 8 each; the deal says 1,000" in found.message
+    data["clusters"]["c"]["units"]["gpu"] = 1024
+    assert "units-of-hardware" not in {finding.id for finding in lint(Deal.model_validate(data))}

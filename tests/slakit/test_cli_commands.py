@@ -193,6 +193,17 @@ def test_draft_prints_the_terms_of_a_day(tmp_path: Path):
     assert "no day such as" in slakit_error("draft", deal, "-o", tmp_path, "--as-of", "July")
 
 
+def test_the_terms_read_back_are_a_deal_whose_levels_keep_their_order(tmp_path: Path):
+    deal = examples_dir() / "gb300-prepaid-hyperscaler.yaml"
+    slakit("draft", deal, "-o", tmp_path)
+    slakit("read", tmp_path / "sla.pdf", "-o", tmp_path / "terms.json")
+    assert list(load_deal(tmp_path / "terms.json").deal.service_levels) == list(load_deal(deal).deal.service_levels)
+    slakit("draft", tmp_path / "terms.json", "-o", tmp_path / "again", "--format", "md")
+    slakit("draft", deal, "-o", tmp_path / "first", "--format", "md")
+    again, first = ((tmp_path / name / "sla.md").read_text() for name in ("again", "first"))
+    assert again == first
+
+
 def test_read_gives_back_what_draft_wrote(tmp_path: Path):
     (file,) = document("draft", SMALL, "-o", tmp_path)["files"]
     assert file["pages"] > 5

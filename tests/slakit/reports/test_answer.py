@@ -41,7 +41,7 @@ def test_five_figures_each_with_its_uncertainty(score: dict[str, Any]):
         "Default, term": ("6.8%", "± 0.3 pp"),
         "Loss given default": ("31%", "± 1 pp"),
         "Expected loss": ("211 bp", "± 7 bp"),
-        "Lowest cover": ("1.34x", "1.18x at P5"),
+        "Lowest cover": ("1.34x", "base case; 1.18x at P5"),
     }
 
 
