@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
@@ -53,6 +54,13 @@ _KINDS: dict[str, tuple[str, str]] = {
     "tuple_type": _LIST,
     "list_type": _LIST,
 }
+_PERCENT = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*%\s*$")
+_FORMS = {
+    "Sourced": "write {value: ..., unit: ..., as_of: ..., kind: ..., and source or rationale}",
+    "Duration": "write {months: ...} or {days: ...}",
+    "FirmTerm": "write {months: ...}",
+}
+"""How a mapping is written that people often give as one value."""
 _BOUNDS = {
     "greater_than": ("gt", "more than {}", "write a greater number"),
     "greater_than_equal": ("ge", "at least {}", "write a greater number"),
@@ -94,8 +102,13 @@ def explained(error: Mapping[str, Any]) -> tuple[str, str, str]:
     found = described(value)
     if kind in _KINDS:
         expected, remedy = _KINDS[kind]
+        percent = _PERCENT.match(value) if isinstance(value, str) else None
         if value is None:
             remedy = "write it, or delete the key"
+        elif percent and expected == _NUMBER[0]:
+            remedy = f"write the fraction of 1: {(Decimal(percent[1]) / 100).normalize():f}"
+        elif context.get("class_name") in _FORMS:
+            remedy = _FORMS[context["class_name"]]
         return found, expected, remedy
     if kind in _BOUNDS:
         name, expected, remedy = _BOUNDS[kind]

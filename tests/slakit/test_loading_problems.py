@@ -88,6 +88,22 @@ def test_percent_where_a_fraction_is_meant_says_how_to_write_it(problems):
     assert "fraction of 1" in problem.remedy
 
 
+def test_one_value_where_a_mapping_is_meant_says_how_the_mapping_is_written(problems):
+    (hours, share, term, notice) = problems(
+        """\
+        schema_version: 1
+        sites: {a: {name: A, place: B, restart_hours: 4}}
+        credits: {caps: {month: 30%}}
+        commercial: {currency: USD, charges: {}, term: 36 months}
+        cancellation: {convenience: {first_exercise: 2027-01-01, notice: 90 days}}
+        """
+    )
+    assert hours.remedy.startswith("write {value: ..., unit: ...")
+    assert share.remedy == "write the fraction of 1: 0.3"
+    assert term.remedy == "write {months: ...}"
+    assert notice.remedy == "write {months: ...} or {days: ...}"
+
+
 def test_a_word_outside_a_closed_list_suggests_the_nearest(problems):
     (problem,) = problems(HEAD + "credits: {between_levels: highest}\n")
     assert problem.expected == "one of highest_level, cumulative"
