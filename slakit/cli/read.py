@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slakit.cli.outcome import Outcome
-from slakit.files import write_whole
+from slakit.files import refuse_place, write_whole
 from slakit.json_text import json_text
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ def run(path: Path, out: Path | None) -> Outcome:
     """Return the terms, their hash and whether the document is as it was drafted; the terms as a deal file too."""
     from slakit.documents.embed import read
 
+    if out is not None:
+        refuse_place(out, "-o", path)
     found = read(path)
     if out is not None:
         write_whole(out, json_text({"schema_version": found["schema_version"], **found["terms"]}).encode())

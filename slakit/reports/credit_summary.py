@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from schemas.deal import Deal
 from schemas.parties import Party
 from slakit.documents.pdf import PrintedPdf, count_pages
+from slakit.files import write_whole
 from slakit.load import LoadedDeal
 from slakit.paths import templates_dir
 from slakit.reports import exhibits, figures, tables
@@ -74,8 +75,7 @@ def write(loaded: LoadedDeal, score: Score, path: Path) -> int:
         When a name of the deal holds a sign that the fonts cannot print.
     """
     printed = print_summary(loaded.deal, score)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(printed.content)
+    write_whole(path, printed.content)
     return printed.pages
 
 
