@@ -94,18 +94,30 @@ def slots_by_band(
     Nested: first the slots in any band, then among them those in a deeper one, and so on.
     """
     bands = len(allowed)
-    usual = survival[allowed[0]]
-    plain = 0.0 < usual < 1.0 and slots > 0
-    first, first_mass, first_total = _start(slots, usual) if plain else (0, 1.0, 1.0)
+    # In most months nothing is common, and few numbers of slots inside a band occur: their starts are kept.
+    counts = np.full((bands, slots + 1), -1, dtype=np.int64)
+    masses = np.empty((bands, slots + 1))
+    totals = np.empty((bands, slots + 1))
     for draw in range(len(common)):
         inside, before = slots, 1.0
         for band in range(bands):
             left = allowed[band] - common[draw]
             p = survival[left] if left >= 0 else 1.0
-            if band == 0 and common[draw] == 0 and plain:
-                deeper = _walk(uniform[draw, 0], slots, p, first, first_mass, first_total)
+            share = min(p / before, 1.0)
+            if common[draw] == 0 and 0.0 < share < 1.0 and inside > 0:
+                if counts[band, inside] < 0:
+                    count, mass, total = _start(inside, share)
+                    counts[band, inside], masses[band, inside], totals[band, inside] = count, mass, total
+                deeper = _walk(
+                    uniform[draw, band],
+                    inside,
+                    share,
+                    counts[band, inside],
+                    masses[band, inside],
+                    totals[band, inside],
+                )
             else:
-                deeper = inverse_binomial(uniform[draw, band], inside, min(p / before, 1.0))
+                deeper = inverse_binomial(uniform[draw, band], inside, share)
             if band > 0:
                 found[draw, band - 1] = inside - deeper
             inside, before = deeper, p

@@ -455,7 +455,7 @@ def test_a_cluster_level_says_how_often_node_failures_alone_would_break_it():
     risk = risk_of(terms)
     assert risk.steps() == {}
     chance = node_rates(terms.clusters["c1"]).chance_of_too_few(126)
-    assert f"with 126 of 128 nodes needed that is {chance:.3g} of the time" in risk.ignores()[0]
+    assert f"with 126 of 128 nodes needed that is {chance:.2g} of the time" in risk.ignores()[0]
     bare = risk_of(deal({"cluster": level}, cluster={"units": {"gpu": 8}}))
     assert "not known, because the cluster gives no nodes or no hardware" in bare.ignores()[0]
 
