@@ -28,7 +28,9 @@ WIDE_GAP = 0.1
 ANYWAY = "because cash falls short even in the base case"
 """Why a deal defaults whatever happens."""
 DETAILS = 3
-"""Sentences under the headline at most."""
+"""Sentences under the headline at most, before the one thing left out that a lender must not miss."""
+CUSTOMER_ALWAYS_PAYS = "Default of the customer"
+"""How the note begins that says it is not simulated."""
 HALF, A_THIRD = 0.55, 0.33
 """Up to this share the greatest cause is not alone; from this share on the second is named beside it. [1]"""
 NEARLY_EVERY = 0.995
@@ -58,7 +60,10 @@ class Headline:
 def answer(score: Score) -> Answer:
     """Return the sentence that answers, and what follows from it."""
     headline = _loss(score) if "default" in score else _ending(score)
-    return Answer(headline, " ".join(list(_details(score))[:DETAILS]))
+    details = list(_details(score))[:DETAILS]
+    if "default" in score and any(note.startswith(CUSTOMER_ALWAYS_PAYS) for note in score.get("ignored", ())):
+        details.append("The customer always pays in these figures: its own default is not simulated.")
+    return Answer(headline, " ".join(details))
 
 
 def headlines(score: Score) -> list[Headline]:
@@ -200,8 +205,8 @@ def _cover_figures(score: Score) -> Iterator[Headline]:
     fan = dscr.get("fan", {})
     low = [value for value in fan.get("p5", ()) if value is not None]
     month = f"base case, month {dscr['base_minimum_month']}"
-    note = f"base case; {figures.ratio(min(low))} at P5" if low else month
-    yield Headline("Lowest cover", figures.ratio(dscr["base_minimum"], dscr.get("covenant")), note)
+    note = f"{figures.ratio(min(low))} at P5" if low else month
+    yield Headline("Lowest cover, base", figures.ratio(dscr["base_minimum"], dscr.get("covenant")), note)
 
 
 def _contract_figures(score: Score) -> Iterator[Headline]:

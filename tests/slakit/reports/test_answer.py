@@ -41,7 +41,7 @@ def test_five_figures_each_with_its_uncertainty(score: dict[str, Any]):
         "Default, term": ("6.8%", "± 0.3 pp"),
         "Loss given default": ("31%", "± 1 pp"),
         "Expected loss": ("211 bp", "± 7 bp"),
-        "Lowest cover": ("1.34x", "base case; 1.18x at P5"),
+        "Lowest cover, base": ("1.34x", "1.18x at P5"),
     }
 
 
@@ -149,3 +149,9 @@ def test_every_cause_of_the_engine_has_words_of_its_own():
 
     assert set(LABELS) <= set(CAUSES)
     assert cause("customer_default").name == "Customer default"
+
+
+def test_a_lender_is_told_that_the_customer_always_pays(score: dict[str, Any]):
+    noted = score | {"ignored": ["Default of the customer, insurance: not simulated by this version."]}
+    assert answer(noted).detail.endswith("The customer always pays in these figures: its own default is not simulated.")
+    assert "customer always pays" not in answer(score | {"ignored": []}).detail
