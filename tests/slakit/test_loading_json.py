@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from schemas.errors import DealError, Problem
 from slakit.load import LoadedDeal, load_deal
 
 FINANCE = '{"schema_version": 1, "finance": {"close": "2026-01-01", "currency": "USD", %s}}'
@@ -20,18 +19,6 @@ def load(tmp_path: Path):
         path = tmp_path / "deal.json"
         path.write_text(text, encoding="utf-8")
         return load_deal(path)
-
-    return of
-
-
-@pytest.fixture
-def problems(load):
-    """Return a function that gives the problems of JSON text."""
-
-    def of(text: str) -> tuple[Problem, ...]:
-        with pytest.raises(DealError, match="found") as caught:
-            load(text)
-        return caught.value.problems
 
     return of
 

@@ -1,11 +1,6 @@
 """What validation found, as problems: at the right place, in plain words, one for each mistake."""
 
-from pathlib import Path
-
 import pytest
-
-from schemas.errors import DealError, Problem
-from slakit.load import load_deal
 
 HEAD = "schema_version: 1\n"
 BLOCKS = """schema_version: 1
@@ -19,20 +14,6 @@ sites:
         it: %s
       rows: {count: 1, up_when: it}
 """
-
-
-@pytest.fixture
-def problems(tmp_path: Path):
-    """Return a function that gives the problems of YAML text."""
-
-    def of(text: str) -> tuple[Problem, ...]:
-        path = tmp_path / "deal.yaml"
-        path.write_text(text, encoding="utf-8")
-        with pytest.raises(DealError, match="found") as caught:
-            load_deal(path)
-        return caught.value.problems
-
-    return of
 
 
 def test_all_problems_are_listed_at_once_in_the_order_of_the_file(problems):

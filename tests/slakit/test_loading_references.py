@@ -1,12 +1,8 @@
 """Paths inside a deal, its amended terms, and its hash."""
 
 from datetime import date
-from pathlib import Path
 
 import pytest
-
-from schemas.errors import DealError, Problem
-from slakit.load import LoadedDeal, load_deal
 
 HEAD = """schema_version: 1
 clusters:
@@ -14,30 +10,6 @@ clusters:
 finance: {close: 2026-01-01, currency: USD, other_uses: 5}
 """
 SOURCE = "{kind: judgement, as_of: 2026-01-01, rationale: an example}"
-
-
-@pytest.fixture
-def load(tmp_path: Path):
-    """Return a function that loads YAML text as a file."""
-
-    def of(text: str) -> LoadedDeal:
-        path = tmp_path / "deal.yaml"
-        path.write_text(text, encoding="utf-8")
-        return load_deal(path)
-
-    return of
-
-
-@pytest.fixture
-def problems(load):
-    """Return a function that gives the problems of YAML text."""
-
-    def of(text: str) -> tuple[Problem, ...]:
-        with pytest.raises(DealError, match="found") as caught:
-            load(text)
-        return caught.value.problems
-
-    return of
 
 
 @pytest.mark.parametrize("path", ["*", "finance.*", "finance.other_uses", "clusters.c.units.gpu", "credits.caps.unit"])

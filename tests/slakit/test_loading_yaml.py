@@ -1,39 +1,13 @@
 """YAML 1.2 as a deal file may be written, and every trap of it refused with its place."""
 
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
-from schemas.errors import DealError, Problem
-from slakit.load import LoadedDeal, load_deal
+from schemas.errors import Problem
 from slakit.loading.yaml_document import DEEPEST, MOST_ALIASES, MOST_VALUES
 
 HEAD = "schema_version: 1\n"
-
-
-@pytest.fixture
-def load(tmp_path: Path):
-    """Return a function that loads YAML text as a file."""
-
-    def of(text: str) -> LoadedDeal:
-        path = tmp_path / "deal.yaml"
-        path.write_text(text, encoding="utf-8")
-        return load_deal(path)
-
-    return of
-
-
-@pytest.fixture
-def problems(load):
-    """Return a function that gives the problems of YAML text."""
-
-    def of(text: str) -> tuple[Problem, ...]:
-        with pytest.raises(DealError, match="found") as caught:
-            load(text)
-        return caught.value.problems
-
-    return of
 
 
 def place(problem: Problem) -> tuple[str, int | None, int | None]:
