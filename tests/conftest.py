@@ -1,0 +1,9 @@
+"""How property tests look for cases: anew at every run, but the same ones where a run decides whether a change lands."""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("exploring", deadline=None)
+settings.register_profile("deciding", deadline=None, derandomize=True)
+settings.load_profile("deciding" if os.environ.get("CI") else "exploring")
