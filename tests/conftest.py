@@ -1,4 +1,4 @@
-"""How property tests look for cases: anew at every run, but the same ones where a run decides whether a change lands."""
+"""How property tests look for cases: anew at every run, but the same ones where a run decides on a change."""
 
 import os
 
