@@ -13,7 +13,9 @@ from risk.core.protocol import State
 MONTHLY = ("cfads", "debt_service", "look_back_cover", "gpu_value_total")
 """Kept for every draw. [currency], [1]"""
 LEDGER = ("fees", "credits", "damages", "operating_costs", "tax", "unpaid", "reserve", "distribution")
-"""Kept month by month for the base case only; summed over months for sampled draws. [currency]"""
+"""Kept month by month up to `LEDGER_LIMIT` draws, the base case above all. [currency]"""
+SUMMED = ("fees", "credits", "damages")
+"""Added up over the months of each draw. [currency]"""
 LEDGER_LIMIT = 64
 """Draws up to which the whole ledger is kept by month."""
 COLUMNS = (
@@ -79,7 +81,7 @@ def observe(result: Result, month: int, state: State) -> None:
                 series = result.monthly[name] = np.full((result.draws, result.months), np.nan)
             series[:, month - 1] = state.now[name]
     credit_levels = [name for name in state.now if name.startswith("credit:")]
-    for name in (*LEDGER[:3], *credit_levels):
+    for name in (*SUMMED, *credit_levels):
         if name in state.now:
             value = np.broadcast_to(state.now[name], (result.draws,))
             result.total[name] = result.total.get(name, 0.0) + value

@@ -24,9 +24,9 @@ HALF_A_CENT = 0.005
 class Finances:
     """Writes the month's cash figures and each draw's default.
 
-    Arrays (draws,): `cfads`, `tax`, `operating_costs`, `interest`, `principal`, `debt_service`, `balance`, `reserve`,
-    `distribution` [currency] of the month; `default_month` [month, 0 while none], `default_cause`, `exposure`, `loss`,
-    `loss_sale_only` [currency] of the draw.
+    Arrays (draws,): `cfads`, `tax`, `operating_costs`, `debt_service`, `unpaid`, `distribution` [currency] and
+    `look_back_cover` [1] of the month; `reserve`, `trapped`, `losses_carried` [currency] at its end; `default_month`
+    [month, 0 while none], `default_cause`, `exposure`, `loss`, `loss_sale_only` [currency] of the draw.
     """
 
     streams: tuple[str, ...] = ()
@@ -96,14 +96,14 @@ class Finances:
             "figures.",
         )
 
-    def overlap(self, begins: float, month: int) -> float:
+    def _overlap(self, begins: float, month: int) -> float:
         """Return the share of month `month` after the moment `begins`. [1]"""
         return float(np.clip(month - begins, 0.0, 1.0))
 
     def _costs(self, month: int, state: State) -> None:
         ready = np.clip(month - state.path["ready"], 0.0, 1.0)
         running = share_in_term(state.path["ready"], month, self.setting.term_months) * state.under_contract
-        cost = self.fixed * self.overlap(self.fixed_from, month)
+        cost = self.fixed * self._overlap(self.fixed_from, month)
         cost = cost + running @ self.power[:, month - 1] + ready @ self.other[:, month - 1]
         state.now["operating_costs"] = cost
         state.post("operating_costs", -cost)
