@@ -10,6 +10,7 @@ from schemas.base import Terms
 from schemas.errors import TermsError
 from schemas.sources import (
     SourcedAnnualRate,
+    SourcedCorrelation,
     SourcedHours,
     SourcedLogDeviation,
     SourcedMonths,
@@ -20,7 +21,7 @@ from schemas.sources import (
     SourcedSigned,
     SourcedYears,
 )
-from schemas.units import Amount, MonthNumber, Multiple, Number, Share
+from schemas.units import Amount, Flag, MonthNumber, Multiple, Number, Share, Text
 
 
 class DelayLaw(Terms):
@@ -82,6 +83,9 @@ class MarketLaw(Terms):
     """Share of this month's deviation that is left next month; 1 is a random walk. [1]"""
     monthly_noise: SourcedLogDeviation
     """Standard deviation of the monthly shock to log rent. [1]"""
+    mean_preserving: Flag | None = None
+    """Whether the noise leaves the mean rent where it is, half its variance being taken off each month; when not given,
+    only for a random walk. Without it the typed rent is the start of a median path."""
     regimes: Regimes | None = None
     next_generation: NextGeneration | None = None
 
@@ -93,14 +97,17 @@ class ValueLaw(Terms):
     """Working life of a GPU. [year]"""
     discount_rate: SourcedAnnualRate
     """Continuous, a year. [1/year]"""
-    cash_cost: SourcedRent
-    """Cost of running one GPU for an hour, power included. [currency/GPU-hour]"""
+    cash_cost: SourcedRent | None = None
+    """Cost of running one GPU for an hour, power included; from `power` and `operations` when not given.
+    [currency/GPU-hour]"""
     utilisation: SourcedShare
     """Share of hours rented. [1]"""
     haircut: SourcedShare
     """Share of spot rent lost when letting again. [1]"""
     age_at_close: SourcedYears
-    """Age of the GPUs at financial close. [year]"""
+    """Age of the GPUs when it starts to be counted. [year]"""
+    ages_from: Literal["close", "ready_for_service"] = "close"
+    """Age is counted from close, or from each tranche's Ready-for-Service Date."""
 
 
 class Exercise(Terms):
@@ -117,13 +124,74 @@ class Exercise(Terms):
     """Probability that the rent is set anew instead, once. [1]"""
     reprice_floor: SourcedShare | None = None
     """The new rent is not below this share of the old one. [1]"""
+    provider: Literal["never", "rational"] = "never"
+    """Whether the provider gives a notice that either side may give: never, or when letting again would earn more than
+    the contract and the cost of moving."""
+
+
+class CustomerCredit(Terms):
+    """How the customer may fail to pay."""
+
+    default_rate: SourcedPerYear
+    """Hazard of default while rent is at its expected level. [1/year]"""
+    market_link: SourcedSigned | None = None
+    """The hazard is multiplied by exp(-link x log deviation of rent): a cheap market is a weak customer; none when not
+    given. [1]"""
+    assumed_share: SourcedShare | None = None
+    """Probability that the estate keeps the contract and pays again from the next month; none when not given. [1]"""
+
+
+class CoverProviderCredit(Terms):
+    """How the provider of the backstop may fail."""
+
+    default_rate: SourcedPerYear
+    """Constant hazard of default. [1/year]"""
+
+
+class Counterparties(Terms):
+    """Who may fail, and together."""
+
+    customer: CustomerCredit | None = None
+    cover_provider: CoverProviderCredit | None = None
+    """The provider of the backstop never fails when not given."""
+    correlation: SourcedCorrelation | None = None
+    """Of the normal scores of the times of default of customer and provider; none when not given. [1]"""
+
+    @model_validator(mode="after")
+    def _correlation_of_two(self) -> Self:
+        if self.correlation is not None and (self.customer is None or self.cover_provider is None):
+            raise TermsError(
+                "a correlation without two counterparties",
+                "customer and cover_provider",
+                "add the other, or remove correlation",
+            )
+        return self
+
+
+class Reletting(Terms):
+    """How capacity under no contract is let again."""
+
+    empty: SourcedMonths
+    """Months from the end of the contract, or from readiness if that is later, in which nothing is let. [month]"""
+    haircut: SourcedShare
+    """Share of market rent lost. [1]"""
+    first_utilisation: SourcedShare
+    """Share of hours let in the first month. [1]"""
+    utilisation_step: SourcedShare
+    """Added in each month after it. [1]"""
+    highest_utilisation: SourcedShare
+    """[1]"""
+    rent_fixed_months: MonthNumber | None = None
+    """Months for which the rent of a new letting holds; it floats with the market when not given. [month]"""
 
 
 class OutageLaw(Terms):
     """Outages of a whole cluster by an alternating renewal law, instead of the site's graph."""
 
-    outages_per_year: SourcedPerYear
+    outages_per_year: SourcedPerYear | None = None
     """[1/year]"""
+    mean_up_hours: SourcedHours | None = None
+    """Mean time up before an outage that is no repeat, instead of `outages_per_year`. [h]"""
     median_hours: SourcedHours
     """Median length. [h]"""
     sigma: SourcedLogDeviation
@@ -132,6 +200,14 @@ class OutageLaw(Terms):
     """Probability that an outage is followed by a repeat. [1]"""
     repeat_mean_hours: SourcedHours | None = None
     """Mean time to a repeat. [h]"""
+
+    @model_validator(mode="after")
+    def _one_rate(self) -> Self:
+        if (self.outages_per_year is None) == (self.mean_up_hours is None):
+            raise TermsError(
+                "both or neither of outages_per_year and mean_up_hours", "one of them", "say how often in one way"
+            )
+        return self
 
 
 class BadMonthLaw(Terms):
@@ -170,6 +246,13 @@ class DebtServiceLaw(Terms):
         return self
 
 
+class LgdLaw(Terms):
+    """Loss before any cover as a share of exposure."""
+
+    loss_share: Share
+    """[1]"""
+
+
 class GpuValueLaw(Terms):
     """Value of all GPUs: `amount` x exp(-`decay_per_month` m) at the end of month m."""
 
@@ -203,8 +286,15 @@ class Prescribed(Terms):
     cfads: CfadsLaw | None = None
     scheduled_debt_service: DebtServiceLaw | None = None
     gpu_value: GpuValueLaw | None = None
+    lgd: LgdLaw | None = None
     residual_to_equity: ResidualToEquity | None = None
     project_tail: ProjectTail | None = None
+
+
+GradeCap = Literal[
+    "no_firm_term", "uncovered_tail", "single_site", "recovery_without_sales", "judgement_band", "cover_provider"
+]
+"""Rules that hold the credit step down; `docs/method.md` says what each does."""
 
 
 class Assumptions(Terms):
@@ -219,4 +309,11 @@ class Assumptions(Terms):
     exercise: Exercise = Exercise()
     claimed_share: SourcedShare | None = None
     """Share of credits due that is claimed in time where credits must be claimed; all when not given. [1]"""
+    counterparties: Counterparties = Counterparties()
+    reletting: Reletting | None = None
+    """Capacity under no contract earns nothing when not given."""
+    usage: SourcedShare | None = None
+    """Share of reserved capacity that the customer uses, where the contract pays for less than all of it. [1]"""
+    grade_caps_off: dict[GradeCap, Text] = {}
+    """Cap on the credit step that is switched off, and why."""
     prescribed: Prescribed = Prescribed()

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from schemas.base import Terms
 from schemas.sources import SourcedHours, SourcedPerYear, SourcedShare
-from schemas.units import Count, Identifier, Name, Positive
+from schemas.units import Count, Identifier, Kilowatts, Name, Positive
 
 
 class Units(Terms):
@@ -16,6 +16,8 @@ class Units(Terms):
     node: Positive | None = None
     """Servers or compute trays with their own operating system; contracted slots, spares not included."""
     rack: Positive | None = None
+    kw: Kilowatts | None = None
+    """Contracted power of the equipment. [kW]"""
 
 
 class Spares(Terms):

@@ -6,6 +6,7 @@ from typing import Literal
 
 from schemas.base import Terms
 from schemas.money import Currency
+from schemas.periods import DatePoint
 from schemas.units import Amount, Days, Identifier, Name, Positive, Share, WholeMonths
 
 Law = Literal["new_york", "england_wales", "delaware", "texas", "singapore", "ireland"]
@@ -14,8 +15,8 @@ Law = Literal["new_york", "england_wales", "delaware", "texas", "singapore", "ir
 class Price(Terms):
     """An amount per unit of something."""
 
-    per: Literal["lump_month", "gpu_hour", "node_month"]
-    """`lump_month`: the whole service, per month."""
+    per: Literal["lump_month", "gpu_hour", "node_month", "kw_month"]
+    """`lump_month`: the whole service, per month; `kw_month`: each contracted kW of equipment power, per month."""
     amount: Amount
     """[currency per unit]"""
 
@@ -26,6 +27,9 @@ class Charge(Terms):
     price: Price
     accrual: Literal["ready_fraction"] = "ready_fraction"
     """Fees run on the share of the month and of the units that are ready for service."""
+    take_or_pay: Share | None = None
+    """Share of the reserved capacity that is paid for whether used or not, use beyond it being paid as used; all of it
+    when not given. [1]"""
 
 
 class FirmTerm(Terms):
@@ -35,6 +39,8 @@ class FirmTerm(Terms):
     """[month]"""
     starts: Literal["ready_for_service"] = "ready_for_service"
     """Each tranche's term runs from the day it is ready for service."""
+    ends_by: DatePoint | None = None
+    """Day on which the term of every tranche ends at the latest, however late it was ready."""
 
 
 class Prepayment(Terms):

@@ -23,7 +23,11 @@ from schemas.delivery import Delivery
 from schemas.errors import TermsError, TermsErrors
 from schemas.exclusions import Exclusions
 from schemas.finance import Finance
+from schemas.insurance import Insurance
+from schemas.operations import Operations
 from schemas.parties import Party
+from schemas.power import Power
+from schemas.residual_value import ResidualValue
 from schemas.service_levels import Measurement, ServiceLevel
 from schemas.sources import Provenance, Sourced
 from schemas.topology import Site
@@ -80,7 +84,11 @@ class Deal(Terms):
     delivery: Delivery | None = None
     cancellation: Cancellation = Cancellation()
     commercial: Commercial | None = None
+    operations: Operations = Operations()
+    power: Power | None = None
+    residual_value: ResidualValue | None = None
     backstop: Backstop | None = None
+    insurance: Insurance | None = None
     finance: Finance | None = None
     assumptions: Assumptions = Assumptions()
     provenance: Provenance = {}
@@ -94,6 +102,7 @@ class Deal(Terms):
             *self._names_that_lead_nowhere(),
             *self._roles_held_twice(),
             *self._currencies_apart(),
+            *self._said_twice(),
         ]
         if not wrong:  # these two look up what those names stand for
             wrong = [*self._tranches_apart_from_services(), *self._bad_months_of_nodes()]
@@ -125,6 +134,10 @@ class Deal(Terms):
                 )
         if self.backstop:
             yield from _unknown("backstop.provider", self.backstop.provider, self.parties, "parties")
+        for name, layer in self.insurance.layers.items() if self.insurance else ():
+            yield from _unknown(f"insurance.layers.{name}.insurer", layer.insurer, self.parties, "parties")
+        if self.power and self.power.density_choice:
+            yield from _unknown("power.density_choice.site", self.power.density_choice.site, self.sites, "sites")
 
     def _roles_held_twice(self) -> Iterator[TermsError]:
         for role in ("provider", "customer"):
@@ -151,12 +164,22 @@ class Deal(Terms):
                     "convert the rent and write its unit; slakit never does",
                 )
 
+    def _said_twice(self) -> Iterator[TermsError]:
+        if self.power and self.finance and self.finance.operating_costs.power:
+            yield TermsError(
+                "power and finance.operating_costs.power",
+                "one of them",
+                "remove finance.operating_costs.power: the section power says what is drawn and paid",
+            )
+
     def _rents(self) -> Iterator[tuple[str, Sourced]]:
         """Yield every rent per GPU-hour of the assumptions with its path."""
         if self.assumptions.market:
             yield "assumptions.market.spot_rent", self.assumptions.market.spot_rent
-        if self.assumptions.value:
+        if self.assumptions.value and self.assumptions.value.cash_cost:
             yield "assumptions.value.cash_cost", self.assumptions.value.cash_cost
+        if self.finance and self.finance.recovery and self.finance.recovery.sale_cost:
+            yield "finance.recovery.sale_cost", self.finance.recovery.sale_cost
 
     def _tranches_apart_from_services(self) -> Iterator[TermsError]:
         seen: dict[str, str] = {}

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal, Self
+from typing import Literal, Self
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import Field, model_validator
 
 from schemas.base import Terms
-from schemas.errors import TermsError
+from schemas.errors import TermsError, TermsErrors
 from schemas.money import Currency
 from schemas.periods import DatePoint
-from schemas.sources import SourcedMonths, SourcedShare
+from schemas.sources import SourcedMoney, SourcedMonths, SourcedShare
 from schemas.units import (
     Amount,
     AmountAboveZero,
@@ -24,31 +24,91 @@ from schemas.units import (
     WholeMonths,
 )
 
-LATER_PROFILES = ("straight", "sculpted", "bullet", "balloon")
 
+class Drawing(Terms):
+    """Part of the loan drawn after close."""
 
-def _known_profile(value: Any) -> Any:
-    if value in LATER_PROFILES:
-        raise TermsError(
-            f"profile {value!r}",
-            "'annuity'",
-            f"the profile {value!r} is not computed by this version, so it is refused",
-        )
-    return value
+    month: MonthNumber
+    """Month at whose end it is drawn, before the first payment. [month]"""
+    amount: AmountAboveZero
+    """[currency]"""
 
 
 class Loan(Terms):
-    """Senior debt, fully drawn at close."""
+    """Senior debt."""
 
     amount: AmountAboveZero
-    """[currency]"""
+    """Commitment. With the profile `sculpted` it is the greatest amount; what the cash flow carries may be less.
+    [currency]"""
     annual_rate: AnnualRate
     """Nominal, a twelfth of it a month on the opening balance. [1/year]"""
     first_payment_month: MonthNumber
     """Months after close of the first payment; interest before it is paid from uses. [month]"""
     payments: MonthNumber
     """Number of monthly payments. [1]"""
-    profile: Annotated[Literal["annuity"], BeforeValidator(_known_profile)] = "annuity"
+    profile: Literal["annuity", "straight", "sculpted", "bullet", "balloon"] = "annuity"
+    """`annuity`: level payments; `straight`: level principal; `sculpted`: base-case cash over `target_dscr`; `bullet`:
+    all principal with the last payment; `balloon`: level payments that leave `balloon` for the last."""
+    target_dscr: Multiple | None = None
+    """With `sculpted`, the cover that each payment leaves in the base case. [1]"""
+    balloon: AmountAboveZero | None = None
+    """With `balloon`, principal due with the last payment beside it. [currency]"""
+    refinancing_ltv: Multiple | None = None
+    """With `bullet` or `balloon`: principal due with the last payment is refinanced if it is at most this multiple of
+    the market value of the GPUs, and not paid otherwise; paid from cash when not given. [1]"""
+    sweep: Share = Decimal(0)
+    """Share of each month's surplus, after the reserve, that repays principal early. [1]"""
+    sweep_effect: Literal["shortens", "re_levels"] = "shortens"
+    """Early repayment takes the last payments away, or lowers all that are left."""
+    drawings: tuple[Drawing, ...] = Field(default=(), max_length=120)
+    """Parts drawn after close; what is left of the amount is drawn at close."""
+    commitment_fee: AnnualRate = Decimal(0)
+    """On what is not yet drawn, paid from uses. [1/year]"""
+    grace_months: WholeMonths = 0
+    """Months for which debt service may stay unpaid before it is a default. [month]"""
+
+    @model_validator(mode="after")
+    def _profile_has_what_it_needs(self) -> Self:
+        wrong = []
+        for name, profile in (("target_dscr", "sculpted"), ("balloon", "balloon")):
+            if (self.profile == profile) != (getattr(self, name) is not None):
+                wrong.append(
+                    TermsError(
+                        f"profile {self.profile!r} with {name} {getattr(self, name)}",
+                        f"{name} with the profile {profile!r}, and only then",
+                        f"add or remove {name}",
+                    )
+                )
+        if self.target_dscr is not None and self.target_dscr < 1:
+            wrong.append(
+                TermsError(f"target_dscr {self.target_dscr}", "at least 1", "raise it: below 1 the loan cannot be paid")
+            )
+        if self.balloon is not None and self.balloon >= self.amount:
+            wrong.append(
+                TermsError(f"balloon {self.balloon} of a loan of {self.amount}", "less than the loan", "lower it")
+            )
+        if self.refinancing_ltv is not None and self.profile not in ("bullet", "balloon"):
+            wrong.append(
+                TermsError(
+                    f"refinancing_ltv with profile {self.profile!r}",
+                    "profile 'bullet' or 'balloon', which leave something to refinance",
+                    "remove refinancing_ltv or change the profile",
+                )
+            )
+        late = [drawing.month for drawing in self.drawings if drawing.month >= self.first_payment_month]
+        if late:
+            wrong.append(
+                TermsError(
+                    f"a drawing in month {late[0]}, first payment in month {self.first_payment_month}",
+                    "drawings before the first payment",
+                    "move the drawing or the first payment",
+                )
+            )
+        if sum((drawing.amount for drawing in self.drawings), Decimal(0)) > self.amount:
+            wrong.append(TermsError("drawings above the loan", "at most the amount", "lower the drawings"))
+        if wrong:
+            raise TermsErrors(wrong)
+        return self
 
 
 class Reserve(Terms):
@@ -68,10 +128,19 @@ class LockUp(Terms):
 
 
 class Covenants(Terms):
-    """Levels reported, not simulated as defaults."""
+    """Levels the loan must keep, looked at each month with debt service, and what a breach does."""
 
     minimum_dscr: Multiple | None = None
-    """[1]"""
+    """Over the look-back of the lock-up, or one month without one. [1]"""
+    minimum_llcr: Multiple | None = None
+    """Of the base case from the date on. [1]"""
+    maximum_ltv: Multiple | None = None
+    """Loan over the value of the GPUs. [1]"""
+    ltv_basis: Literal["market", "book", "floor"] = "market"
+    on_breach: Literal["report", "lock_up", "default"] = "report"
+    """A breach is reported only, stops distributions, or is a default of the loan once it is not cured."""
+    cure_months: WholeMonths = 0
+    """Months a breach may last before it is a default. [month]"""
 
 
 class Cost(Terms):
@@ -99,12 +168,18 @@ class OperatingCosts(Terms):
 
 
 class Tax(Terms):
-    """Income tax on cash-basis profit; losses are carried forward without limit and never paid out."""
+    """Income tax on cash-basis profit."""
 
     rate: Share
     """[1]"""
     depreciation_months: MonthNumber
     """Straight line on capital expenditure, from the first payment month. [month]"""
+    first_month_share: Share = Decimal(0)
+    """Share of capital expenditure deducted at once in the first payment month, the rest by the straight line. [1]"""
+    losses: Literal["carried_forward", "refunded"] = "carried_forward"
+    """Without limit and expiry, or tax on them paid out at once."""
+    prepayment: Literal["as_earned", "on_receipt"] = "as_earned"
+    """Fees paid ahead are income when they are credited, or in the first month."""
 
 
 class Recovery(Terms):
@@ -114,6 +189,8 @@ class Recovery(Terms):
     """Share of modelled GPU value realised in a sale. [1]"""
     sale_cost_share: SourcedShare | None = None
     """Share of the proceeds spent on selling; none when not given. [1]"""
+    sale_cost: SourcedMoney | None = None
+    """Cost of selling whatever the proceeds; none when not given. [currency]"""
     lag_months: SourcedMonths
     """Default to proceeds. [month]"""
     novation_share: SourcedShare | None = None
@@ -156,6 +233,19 @@ class Finance(Terms):
 
     @model_validator(mode="after")
     def _depends_on_a_loan(self) -> Self:
-        if self.loan is None and self.reserve is not None and self.reserve.months:
-            raise TermsError("a reserve without a loan", "a loan", "add finance.loan or remove finance.reserve")
+        if self.loan is not None:
+            return self
+        given = {
+            "reserve": self.reserve is not None and self.reserve.months > 0,
+            "lock_up": self.lock_up is not None,
+            "covenants": self.covenants != Covenants(),
+            "recovery": self.recovery is not None,
+        }
+        wrong = [
+            TermsError(f"{name} without a loan", "a loan", f"add finance.loan or remove finance.{name}")
+            for name, there in given.items()
+            if there
+        ]
+        if wrong:
+            raise TermsErrors(wrong)
         return self

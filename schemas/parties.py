@@ -7,7 +7,7 @@ from typing import Literal
 from schemas.base import Terms
 from schemas.units import Name, Text
 
-Role = Literal["provider", "customer", "lender", "guarantor", "landlord"]
+Role = Literal["provider", "customer", "lender", "guarantor", "landlord", "insurer", "supplier"]
 CauseParty = Literal["provider", "customer", "lender", "guarantor", "landlord", "third_party", "unknown"]
 """Who caused an outage."""
 

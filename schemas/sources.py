@@ -40,6 +40,16 @@ class Source(Terms):
         return self
 
 
+class Spread(Terms):
+    """How wide our knowledge of a number is, as a law around its value."""
+
+    law: Literal["lognormal", "beta", "normal"]
+    """`lognormal`: the value is the median; `beta`: the mean, of a share; `normal`: the mean."""
+    size: Number = Field(gt=0)
+    """`lognormal`: standard deviation of the logarithm [1]; `beta`: a + b, the strength of belief [1]; `normal`:
+    standard deviation, in the unit of the value."""
+
+
 class Sourced(Source):
     """One number about the world with its unit, date, kind, source and range."""
 
@@ -49,6 +59,8 @@ class Sourced(Source):
     """Low end of the plausible range, 5th percentile where a source gives one."""
     high: Number | None = None
     """High end of the plausible range, 95th percentile where a source gives one."""
+    spread: Spread | None = None
+    """Law of what we do not know about it; from `low` and `high` when not given."""
 
     @model_validator(mode="after")
     def _range_holds_the_value(self) -> Self:
@@ -89,6 +101,8 @@ SourcedPerYear = Annotated[Sourced, quantity("1/year", high=1e6)]
 SourcedAnnualRate = Annotated[Sourced, quantity("1/year", low=-5.0, high=5.0)]
 """A rate that works through an exponential. [1/year]"""
 SourcedRent = Annotated[Sourced, quantity("USD/GPU-hour", "EUR/GPU-hour", "GBP/GPU-hour", high=10_000.0)]
+SourcedMoney = Annotated[Sourced, quantity("USD", "EUR", "GBP", high=1e15)]
+SourcedCorrelation = Annotated[Sourced, quantity("1", low=-1.0, high=1.0)]
 SourcedSigned = Annotated[Sourced, quantity("1", low=-100.0, high=100.0)]
 Provenance = dict[Annotated[str, Field(min_length=1, max_length=300)], Source]
 """Path of a value, or a prefix ending in `.*`, or `*`, to its source."""

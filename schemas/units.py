@@ -129,6 +129,12 @@ Years = Annotated[Decimal, Exact, Field(ge=0, le=100, decimal_places=9)]
 """[year]"""
 Megawatts = Annotated[Decimal, Exact, Field(gt=0, le=1_000_000, decimal_places=9)]
 """[MW]"""
+KilowattsPerGpu = Annotated[Decimal, Exact, Field(gt=0, le=1_000, decimal_places=9)]
+"""[kW/GPU]"""
+Kilowatts = Annotated[Decimal, Exact, Field(gt=0, le=1_000_000_000, decimal_places=6)]
+"""[kW]"""
+PowerUsageEffectiveness = Annotated[Decimal, Exact, Field(ge=1, le=10, decimal_places=6)]
+"""Energy of the whole site over that of its equipment. [1]"""
 KilowattsPerRack = Annotated[Decimal, Exact, Field(gt=0, le=10_000, decimal_places=6)]
 """[kW/rack]"""
 Count = Annotated[int, Whole, Field(ge=0, le=100_000_000)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -54,8 +54,8 @@ class ClusterOutages:
     units: tuple[Unit, ...]
     tranches: int
     timeline: Timeline
-    term_months: int
-    """Firm term of each tranche from its readiness. [month]"""
+    term_ends: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    """When the term of each tranche ends, by its readiness. [month]"""
     rules: Mapping[str, CountingRules]
     """Counting rules of each service level."""
     notes: tuple[str, ...]
@@ -94,7 +94,7 @@ class ClusterOutages:
 
     def _term_ends(self, ready: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return when the term of each tranche ends, beyond all outages where that is after the last month. [s]"""
-        ends = ready + self.term_months
+        ends = self.term_ends(ready)
         beyond = ends > self.timeline.months
         return np.where(beyond, np.iinfo(np.int64).max, self.timeline.seconds(np.where(beyond, 0.0, ends)))
 
@@ -161,7 +161,7 @@ def from_deal(deal: Deal, setting: Setting) -> Risk | None:
         units=units,
         tranches=len(setting.tranches),
         timeline=setting.timeline,
-        term_months=setting.term_months,
+        term_ends=setting.term_ends,
         rules={
             name: counting_rules(deal.measurement, level.measurement) for name, level in deal.service_levels.items()
         },
@@ -188,6 +188,9 @@ def repeat_law(terms: OutageLaw) -> RepeatLaw:
     path = "assumptions.prescribed.outages"
     if share > 0 and terms.repeat_mean_hours is None:
         raise DealError([Problem(f"{path}.repeat_mean_hours", "nothing", "the mean time to a repeat", "add it")])
+    if terms.mean_up_hours is not None:
+        return RepeatLaw(float(terms.mean_up_hours), share, soon, median, sigma)
+    assert terms.outages_per_year is not None
     yearly = float(terms.outages_per_year)
     mean_up = HOURS_PER_YEAR / yearly - median * float(np.exp(sigma**2 / 2))
     left = mean_up - share * soon
@@ -213,7 +216,7 @@ def _typed(terms: OutageLaw, setting: Setting) -> tuple[tuple[Unit, ...], list[s
     for position, name in enumerate(setting.tranches):
         cluster = setting.deal.delivery.tranches[name].cluster
         together.setdefault(f"cluster {cluster}" if cluster else f"tranche {name}", []).append(position)
-    if not terms.outages_per_year.value:
+    if terms.outages_per_year is not None and not terms.outages_per_year.value:
         return (), ["Outages are prescribed as none."]
     law = repeat_law(terms)
     units = tuple(

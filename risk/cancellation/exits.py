@@ -78,7 +78,7 @@ class Exits:
             return
         leaving = self._notice_given(state) + self.notice_months == month
         share = self.setting.fees[:, month - 1] / max(self.setting.fees[:, month - 1].sum(), 1e-12)
-        bound = state.under_contract & (state.path["ready"] + self.setting.term_months > month)
+        bound = state.under_contract & (self.setting.term_ends(state.path["ready"]) > month)
         state.post("fee_for_leaving", (leaving & bound) @ share * float(terms.fee))
 
     def _rights(self, month: int, state: State) -> None:

@@ -32,6 +32,7 @@ class Phase(IntEnum):
     SERVICE = auto()
     SET_OFF = auto()
     RELETTING = auto()
+    COSTS = auto()
     BACKSTOP = auto()
     CFADS = auto()
     WATERFALL = auto()

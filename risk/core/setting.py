@@ -37,11 +37,17 @@ class Setting:
     [currency]"""
     term_months: int
     """Firm term of each tranche from its readiness. [month]"""
+    latest_end: float
+    """End of every tranche's term at the latest; infinite where the contract names none. [month]"""
 
     @property
     def months(self) -> int:
         """Return how many months are simulated."""
         return self.timeline.months
+
+    def term_ends(self, ready: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return when the term of each tranche ends, shape as `ready`. [month]"""
+        return np.minimum(ready + self.term_months, self.latest_end)
 
     def of_service(self, service: str | None) -> NDArray[np.bool_]:
         """Return whether each tranche belongs to a service; all do to None, the only one there is."""
@@ -54,11 +60,16 @@ class Setting:
         return self.deal.clusters[name] if name else None
 
 
-def share_in_term(ready: NDArray[np.float64], month: int, term_months: int) -> NDArray[np.float64]:
-    """Return the share of month `month` in which each tranche is ready and its term runs, shape as `ready`. [1]"""
+def share_in_term(ready: NDArray[np.float64], month: int, ends: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the share of month `month` in which each tranche is ready and its term runs, shape as `ready`. [1]
+
+    Parameters
+    ----------
+    ends : when the term of each tranche ends, shape as `ready`. [month]
+    """
     began = np.clip(month - ready, 0.0, 1.0)
-    over = np.clip(month - ready - term_months, 0.0, 1.0)
-    return began - over
+    over = np.clip(month - np.maximum(ends, ready), 0.0, 1.0)
+    return np.asarray(np.maximum(began - over, 0.0))
 
 
 def horizon(deal: Deal) -> int:
@@ -107,7 +118,7 @@ def setting(deal: Deal) -> Setting:
         charge = deal.commercial.charges.get(service)
         if charge is None:
             raise MissingTermError(f"commercial.charges.{service}", "slakit score", "give the service a price")
-        price, share = float(charge.price.amount), float(terms[j].share_of_service)
+        price, share = float(charge.price.amount) * paid_share(deal, service), float(terms[j].share_of_service)
         cluster = clusters[j]
         if charge.price.per == "lump_month":
             fees[j] = price * share
@@ -120,13 +131,15 @@ def setting(deal: Deal) -> Setting:
         elif charge.price.per == "gpu_hour":
             fees[j] = price * cluster.units.gpu * part_of_service[j] * line.hours
         else:
-            if cluster.units.node is None:
+            name = {"node_month": "node", "kw_month": "kw"}[charge.price.per]
+            units = getattr(cluster.units, name)
+            if units is None:
                 raise MissingTermError(
-                    f"clusters.{terms[j].cluster}.units.node",
-                    "a price per node_month",
-                    "give the number of nodes",
+                    f"clusters.{terms[j].cluster}.units.{name}",
+                    f"a price per {charge.price.per}",
+                    f"give the number of {'nodes' if name == 'node' else 'contracted kW'}",
                 )
-            fees[j] = price * cluster.units.node * part_of_service[j]
+            fees[j] = price * float(units) * part_of_service[j]
     prepayment, term_months = deal.commercial.prepayment, deal.commercial.term.months
     paid_ahead = float(prepayment.fraction) if prepayment else 0.0
     return Setting(
@@ -139,7 +152,30 @@ def setting(deal: Deal) -> Setting:
         fees=fees,
         prepaid=paid_ahead * term_months * fees.mean(axis=1),
         term_months=term_months,
+        latest_end=line.at(deal.commercial.term.ends_by) if deal.commercial.term.ends_by else np.inf,
     )
+
+
+def paid_share(deal: Deal, service: str) -> float:
+    """Return the share of a service's reserved capacity that is paid for: its use, or what must be paid for anyway. [1]
+
+    Raises
+    ------
+    MissingTermError
+        When less than all must be paid for and the deal does not say what is used.
+    """
+    assert deal.commercial is not None
+    least = deal.commercial.charges[service].take_or_pay
+    if least is None or least == 1:
+        return 1.0
+    usage = deal.assumptions.usage
+    if usage is None:
+        raise MissingTermError(
+            "assumptions.usage",
+            f"commercial.charges.{service}.take_or_pay below 1",
+            "give the share of reserved capacity that is used",
+        )
+    return max(float(least), float(usage))
 
 
 def _parts_of_clusters(

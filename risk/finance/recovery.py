@@ -62,7 +62,7 @@ class RecoveryLaw:
         """Return the worth of the remaining contract to a substitute, shape (marked,). [currency]"""
         if self.novation_share == 0:
             return np.zeros(int(rows.sum()))
-        left = state.path["ready"][rows] + self.setting.term_months - month
+        left = self.setting.term_ends(state.path["ready"][rows]) - month
         left = np.clip(left, 0.0, self.setting.term_months)
         if self.monthly_rate:
             annuity = -np.expm1(-left * np.log1p(self.monthly_rate)) / self.monthly_rate

@@ -102,7 +102,10 @@ class Finances:
 
     def _costs(self, month: int, state: State) -> None:
         ready = np.clip(month - state.path["ready"], 0.0, 1.0)
-        running = share_in_term(state.path["ready"], month, self.setting.term_months) * state.under_contract
+        running = (
+            share_in_term(state.path["ready"], month, self.setting.term_ends(state.path["ready"]))
+            * state.under_contract
+        )
         cost = self.fixed * self._overlap(self.fixed_from, month)
         cost = cost + running @ self.power[:, month - 1] + ready @ self.other[:, month - 1]
         state.now["operating_costs"] = cost

@@ -9,6 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from risk.core.protocol import Paths, Phase, State, StepFunction
+from risk.core.running_cost import running_cost
 from risk.core.setting import Setting
 from schemas.assumptions import ValueLaw
 
@@ -55,14 +56,23 @@ def value_per_gpu(
 
 
 class GpuValue:
-    """Writes `gpu_value` (draws, tranches) [currency] of the month; the closed form on the sampled rent."""
+    """Writes `gpu_value`, and `gpu_floor_value` and `gpu_book_value` where their bases are agreed.
+
+    Each (draws, tranches) [currency] of the month: the closed form on the sampled rent, the same at the stressed share
+    of it, and capital expenditure less straight-line depreciation.
+    """
 
     streams: tuple[str, ...] = ()
 
     def __init__(self, setting: Setting, law: ValueLaw, decay: float) -> None:
-        self.setting = setting
-        self.law = law
-        self.decay = decay
+        self.setting, self.law, self.decay = setting, law, decay
+        tranches = len(setting.tranches)
+        cost = running_cost(setting).cash_cost
+        self.cash_cost = np.full(tranches, float(law.cash_cost)) if law.cash_cost is not None else cost
+        born = setting.planned_ready if law.ages_from == "ready_for_service" else np.zeros(tranches)
+        kinds, kind_of = np.unique(np.stack([born, self.cash_cost], axis=1), axis=0, return_inverse=True)
+        self.born, self.cost_of_kind, self.kind_of = kinds[:, 0], kinds[:, 1], kind_of.ravel()
+        self.bases = setting.deal.residual_value
 
     def sample(self, rng: Mapping[str, Generator], draws: int) -> Paths:
         """Return nothing: value follows from the rent of the market."""
@@ -84,21 +94,43 @@ class GpuValue:
         )
 
     def at(self, spot_rent: FloatArray, months_after_close: float) -> FloatArray:
-        """Return the value of one GPU at a spot rent and a date. [currency]"""
-        age = float(self.law.age_at_close) + months_after_close / 12
-        return value_per_gpu(
-            np.asarray(spot_rent) * (1 - float(self.law.haircut)),
-            np.float64(max(0.0, float(self.law.life) - age)),
-            cash_cost=float(self.law.cash_cost),
-            decay=self.decay,
-            discount=float(self.law.discount_rate),
-            utilisation=float(self.law.utilisation),
-        )
+        """Return the value of one GPU of each tranche at a spot rent and a date, shape (draws, tranches). [currency]
+
+        Parameters
+        ----------
+        spot_rent : shape (draws,). [currency/GPU-hour]
+        """
+        life = float(self.law.life)
+        rent = np.asarray(spot_rent) * (1 - float(self.law.haircut))
+        each = np.empty((len(rent), len(self.born)))
+        for k, (born, cost) in enumerate(zip(self.born, self.cost_of_kind, strict=True)):
+            age = float(self.law.age_at_close) + max(months_after_close - born, 0.0) / 12
+            each[:, k] = value_per_gpu(
+                rent,
+                np.float64(max(0.0, life - age)),
+                cash_cost=float(cost),
+                decay=self.decay,
+                discount=float(self.law.discount_rate),
+                utilisation=float(self.law.utilisation),
+            )
+        return np.asarray(each[:, self.kind_of])
+
+    def book(self, month: int) -> FloatArray:
+        """Return what the books say each tranche is worth at the end of a month, shape (tranches,). [currency]"""
+        assert self.bases is not None
+        assert self.setting.deal.finance is not None
+        gpus = self.setting.gpus
+        cost = float(self.setting.deal.finance.capital_expenditure) * gpus / max(float(gpus.sum()), 1.0)
+        age = np.maximum(month - self.setting.planned_ready, 0.0)
+        return np.asarray(cost * np.maximum(0.0, 1 - age / self.bases.book_life_months))
 
     def _value(self, month: int, state: State) -> None:
-        each = self.at(state.path["spot_rent"][:, month - 1], float(month))
-        state.now["gpu_value_each"] = each
-        state.now["gpu_value"] = each[:, None] * self.setting.gpus
+        spot = state.path["spot_rent"][:, month - 1]
+        state.now["gpu_value"] = self.at(spot, float(month)) * self.setting.gpus
+        if self.bases is not None:
+            stressed = spot * float(self.bases.floor_rent_share)
+            state.now["gpu_floor_value"] = self.at(stressed, float(month)) * self.setting.gpus
+            state.now["gpu_book_value"] = np.broadcast_to(self.book(month), (state.draws, len(self.setting.tranches)))
 
 
 class PrescribedValue:

@@ -70,13 +70,13 @@ class Revenue:
 
     def _fees(self, month: int, state: State) -> None:
         ready = state.path["ready"]
-        share = share_in_term(ready, month, self.setting.term_months) * state.under_contract
+        share = share_in_term(ready, month, self.setting.term_ends(ready)) * state.under_contract
         factor = state.now.get("rent_factor", 1.0)
         fees = share * self.setting.fees[:, month - 1] * factor
         state.now["share_in_term"] = share
         state.now["fees_by_tranche"] = fees
         state.now["fees"] = fees.sum(axis=1)
-        state.now["in_term"] = ready + self.setting.term_months > month
+        state.now["in_term"] = self.setting.term_ends(ready) > month
         state.post("fees", state.now["fees"])
         self._prepayment(month, state, fees)
 

@@ -51,7 +51,7 @@ def debt_months(deal: Deal) -> Iterator[DebtMonth]:
     for month in range(1, plan.months + 1):
         if due[month - 1] <= 0:
             continue
-        in_term = share_in_term(ready, month, plan.term_months)
+        in_term = share_in_term(ready, month, plan.term_ends(ready))
         fees = float(in_term @ plan.fees[:, month - 1])
         running = np.clip(month - ready, 0.0, 1.0)
         cost = per_hour * float(running @ plan.gpus) * float(plan.timeline.hours[month - 1])

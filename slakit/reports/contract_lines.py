@@ -27,8 +27,9 @@ def contract_lines(deal: Deal, score: Score) -> list[Line]:
     ]
     if deal.backstop is not None:
         provider = deal.parties[deal.backstop.provider].name
-        amount = figures.money_in_words(deal.backstop.amount, score["currency"])
-        lines.append(("Backstop", f"payment guarantee of {provider}, up to {amount}; not simulated, no value taken"))
+        limit = deal.backstop.amount
+        amount = "no limit" if limit is None else f"up to {figures.money_in_words(limit, score['currency'])}"
+        lines.append(("Backstop", f"{deal.backstop.shape.replace('_', ' ')} of {provider}, {amount}"))
     return lines
 
 

@@ -250,7 +250,7 @@ def test_tranches_share_the_common_part_of_their_delay():
 
 @given(ready=st.floats(0, 40), term=st.integers(1, 36))
 def test_a_tranche_is_billed_for_exactly_its_term(ready, term):
-    billed = sum(float(share_in_term(np.array([ready]), month, term)[0]) for month in range(1, 90))
+    billed = sum(float(share_in_term(np.array([ready]), month, np.array([ready + term]))[0]) for month in range(1, 90))
     assert billed == pytest.approx(term, abs=1e-9)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from risk.core.calendar import timeline
-from schemas.backstop import WayOfEnding
+from schemas.backstop import PaymentGuarantee, WayOfEnding
 from schemas.deal import Deal
 from schemas.money import Money
 from slakit.checks.debt import balances
@@ -31,7 +31,7 @@ _WORDS: dict[WayOfEnding, str] = {
 def find(deal: Deal) -> Iterator[Raised]:
     """Yield the ways of ending, the months and the sums of debt that the guarantee does not reach."""
     finance, backstop = deal.finance, deal.backstop
-    if finance is None or finance.loan is None or backstop is None:
+    if finance is None or finance.loan is None or not isinstance(backstop, PaymentGuarantee):
         return
     debt = balances(deal)
     uncovered = [way for way in _ways_of_ending(deal) if way not in backstop.triggers]
@@ -65,10 +65,12 @@ def _too_small(deal: Deal, debt: tuple[float, ...], starts: float) -> Iterator[R
     """Yield the month, once the guarantee has started, in which it falls furthest short of the debt."""
     assert deal.finance is not None
     assert deal.backstop is not None
+    if deal.backstop.amount is None:
+        return
     amount, over = float(deal.backstop.amount), deal.backstop.amortisation_months
 
     def cover(month: int) -> float:
-        return amount * max(0.0, 1 - (month - starts) / over)
+        return amount * max(0.0, 1 - (month - starts) / over) if over else amount
 
     gaps = {month: owed - cover(month) for month, owed in enumerate(debt) if month >= starts and owed > 0}
     if not gaps:

@@ -151,6 +151,7 @@ def whole_deal() -> dict[str, Any]:
             "expert_body": "the president of an engineering society",
         },
         "backstop": {
+            "shape": "payment_guarantee",
             "provider": "bank",
             "triggers": ["payment_default"],
             "amount": FINANCE_AMOUNT,
