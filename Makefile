@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 
 # Pango lays out documents; without libharfbuzz-subset0 fonts are still embedded, but several times slower.
 APT      := python3-venv libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0
-APT_TEST := $(APT) poppler-utils qpdf
+APT_TEST := $(APT) poppler-utils qpdf libreoffice-calc-nogui
 
 # Compiled code survives between runs, outside the source tree.
 export NUMBA_CACHE_DIR := $(abspath $(VENV))/numba-cache

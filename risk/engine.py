@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,15 @@ from schemas.deal import Deal
 
 Progress = Callable[[int, int], None]
 """(draws done, draws asked for)."""
+
+
+@runtime_checkable
+class SettledOnBase(Protocol):
+    """A risk that reads the base case before the first draw, as a loan sculpted to its cash does."""
+
+    def settle(self, base: Callable[[], Mapping[str, NDArray[np.float64]]]) -> None:
+        """Take what the base case decides; `base` runs it and returns its figures by month, each (1, months)."""
+        ...
 
 
 def discover() -> dict[str, Callable[[Deal, Setting], Risk | None]]:
@@ -56,7 +66,11 @@ class Model:
         """
         frame = setting(deal)
         made = {name: from_deal(deal, frame) for name, from_deal in discover().items()}
-        return cls(frame, {name: one for name, one in made.items() if one is not None})
+        model = cls(frame, {name: one for name, one in made.items() if one is not None})
+        for one in model.risks.values():
+            if isinstance(one, SettledOnBase):
+                one.settle(lambda: model.base().monthly)
+        return model
 
     def sample(self, seed: int, block: int, draws: int = BLOCK) -> Paths:
         """Return the sampled paths of one block; each array has one writer."""

@@ -184,6 +184,17 @@ class Reletting(Terms):
     rent_fixed_months: MonthNumber | None = None
     """Months for which the rent of a new letting holds; it floats with the market when not given. [month]"""
 
+    @model_validator(mode="after")
+    def _utilisation_rises(self) -> Self:
+        first, highest = self.first_utilisation.value, self.highest_utilisation.value
+        if highest < first:
+            raise TermsError(
+                f"highest_utilisation.value {highest} below first_utilisation {first}",
+                "first_utilisation <= highest_utilisation",
+                "correct one of them",
+            )
+        return self
+
 
 class OutageLaw(Terms):
     """Outages of a whole cluster by an alternating renewal law, instead of the site's graph."""

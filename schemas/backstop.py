@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from schemas.base import Terms
-from schemas.errors import TermsError
+from schemas.errors import TermsError, TermsErrors
 from schemas.periods import DatePoint
 from schemas.units import Amount, AmountAboveZero, AnnualRate, Flag, Identifier, Positive, Share
 
@@ -46,16 +46,33 @@ class Cover(Terms):
 
     @model_validator(mode="after")
     def _cover_is_whole(self) -> Self:
-        if (self.starts == "date") != (self.start_date is not None):
-            raise TermsError(
-                f"starts {self.starts!r} with start_date {self.start_date}",
-                "start_date with `starts: date`, and only then",
-                "add or remove start_date",
+        wrong = []
+        if self.starts == "date" and self.start_date is None:
+            wrong.append(TermsError("starts 'date' without start_date", "start_date", "add the day on which it starts"))
+        if self.starts != "date" and self.start_date is not None:
+            wrong.append(
+                TermsError(
+                    f"start_date with starts {self.starts!r}",
+                    "start_date with `starts: date` alone",
+                    "remove start_date, or write starts: date",
+                )
             )
         if self.amount is None and self.amortisation_months is not None:
-            raise TermsError("amortisation_months without amount", "amount", "give the amount that falls")
+            wrong.append(TermsError("amortisation_months without amount", "amount", "give the amount that falls"))
         if self.amount is None and self.fee_rate:
-            raise TermsError("fee_rate without amount", "amount, of which the fee is a share", "give the amount")
+            wrong.append(
+                TermsError("fee_rate without amount", "amount, of which the fee is a share", "give the amount")
+            )
+        if self.revenue_share_above and not self.revenue_share:
+            wrong.append(
+                TermsError(
+                    "revenue_share_above without revenue_share",
+                    "revenue_share, which is taken of revenue above that level",
+                    "give the share, or remove revenue_share_above",
+                )
+            )
+        if wrong:
+            raise TermsErrors(wrong)
         return self
 
 

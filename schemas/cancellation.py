@@ -25,7 +25,7 @@ class BadMonths(Terms):
     @model_validator(mode="after")
     def _k_within_m(self) -> Self:
         if self.k > self.m:
-            raise TermsError(f"{self.k} months of {self.m}", "k <= m", "lower k or raise m")
+            raise TermsError(f"k {self.k} of {self.m} months", "k <= m", "lower k or raise m")
         return self
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
+
+from pydantic import model_validator
 
 from schemas.base import Terms
+from schemas.errors import TermsError
 from schemas.money import Currency
 from schemas.periods import DatePoint
 from schemas.units import Amount, Days, Identifier, Name, Positive, Share, WholeMonths
@@ -19,6 +22,18 @@ class Price(Terms):
     """`lump_month`: the whole service, per month; `kw_month`: each contracted kW of equipment power, per month."""
     amount: Amount
     """[currency per unit]"""
+
+    @property
+    def counted(self) -> Literal["gpu", "node", "kw"] | None:
+        """Return the field of `clusters.*.units` that the price counts; None where it is one sum for all."""
+        match self.per:
+            case "gpu_hour":
+                return "gpu"
+            case "node_month":
+                return "node"
+            case "kw_month":
+                return "kw"
+        return None
 
 
 class Charge(Terms):
@@ -72,3 +87,13 @@ class Commercial(Terms):
     """General cap of liability as a share of twelve months' fees; no cap when not given. [1]"""
     expert_body: Name | None = None
     """Who names the expert for disputes of measurement."""
+
+    @model_validator(mode="after")
+    def _prepayment_is_credited_in_the_term(self) -> Self:
+        if self.prepayment is not None and self.prepayment.credited_from_month > self.term.months:
+            raise TermsError(
+                f"prepayment.credited_from_month {self.prepayment.credited_from_month}",
+                f"a month of the firm term of {self.term.months} months",
+                "lower it, or lengthen commercial.term.months",
+            )
+        return self

@@ -25,6 +25,11 @@ from schemas.exclusions import Exclusions
 from schemas.finance import Finance
 from schemas.insurance import Insurance
 from schemas.operations import Operations
+from schemas.order_of_dates import (
+    cover_over_before_it_starts,
+    right_to_leave_before_close,
+    term_over_before_it_starts,
+)
 from schemas.parties import Party
 from schemas.power import Power
 from schemas.residual_value import ResidualValue
@@ -103,6 +108,8 @@ class Deal(Terms):
             *self._roles_held_twice(),
             *self._currencies_apart(),
             *self._said_twice(),
+            *self._values_that_nothing_gives(),
+            *self._dates_out_of_order(),
         ]
         if not wrong:  # these two look up what those names stand for
             wrong = [*self._tranches_apart_from_services(), *self._bad_months_of_nodes()]
@@ -146,6 +153,14 @@ class Deal(Terms):
                 yield TermsError(
                     f"parties {', '.join(holders)} with role {role}", "one", "give the others another role"
                 )
+        if self.backstop and self.backstop.provider in self.parties:
+            role = self.parties[self.backstop.provider].role
+            if role in ("provider", "customer"):
+                yield TermsError(
+                    f"backstop.provider = {self.backstop.provider!r}, the {role} of the contract",
+                    "a party that is still there when the contract fails",
+                    "name another party",
+                )
 
     def _currencies_apart(self) -> Iterator[TermsError]:
         if self.finance and self.commercial and self.finance.currency != self.commercial.currency:
@@ -171,6 +186,36 @@ class Deal(Terms):
                 "one of them",
                 "remove finance.operating_costs.power: the section power says what is drawn and paid",
             )
+
+    def _values_that_nothing_gives(self) -> Iterator[TermsError]:
+        """Yield terms that are held against the value of the GPUs in a deal that gives none."""
+        assumptions = self.assumptions
+        market = assumptions.prescribed.gpu_value is not None or bool(assumptions.value and assumptions.market)
+        bases = {
+            "market": (market, "assumptions.market with assumptions.value, or assumptions.prescribed.gpu_value"),
+            "book": (self.residual_value is not None, "residual_value"),
+            "floor": (
+                bool(self.residual_value and assumptions.value and assumptions.market),
+                "residual_value with assumptions.market and assumptions.value",
+            ),
+        }
+        held: list[tuple[str, Literal["market", "book", "floor"]]] = []
+        if self.finance and self.finance.loan and self.finance.loan.refinancing_ltv is not None:
+            held.append(("finance.loan.refinancing_ltv", "market"))
+        if self.finance and self.finance.covenants.maximum_ltv is not None:
+            held.append(("finance.covenants.maximum_ltv", self.finance.covenants.ltv_basis))
+        if self.backstop and self.backstop.shape == "residual_guarantee":
+            held.append(("backstop.threshold", "market"))
+        for path, basis in held:
+            there, needed = bases[basis]
+            if not there:
+                yield TermsError(f"{path} without a {basis} value of the GPUs", needed, f"add {needed}")
+
+    def _dates_out_of_order(self) -> Iterator[TermsError]:
+        close = self.finance.close if self.finance else None
+        yield from term_over_before_it_starts(self.commercial, self.delivery, close)
+        yield from right_to_leave_before_close(self.cancellation, close)
+        yield from cover_over_before_it_starts(self.backstop, self.delivery, close)
 
     def _rents(self) -> Iterator[tuple[str, Sourced]]:
         """Yield every rent per GPU-hour of the assumptions with its path."""

@@ -53,6 +53,14 @@ class LongStop(Terms):
     exercise: Duration = Duration(days=30)
     """How long the right stays open; `{months: 0}` is at the instant it arises, or never."""
 
+    @model_validator(mode="after")
+    def _leaves_time_to_be_late(self) -> Self:
+        if not (self.after.months or self.after.days):
+            raise TermsError(
+                "after of no length", "a length of time after the date", "write one such as {months: 6}, or delete it"
+            )
+        return self
+
 
 class Tranche(Terms):
     """Part of the order with its own date."""
@@ -64,6 +72,19 @@ class Tranche(Terms):
     """Share of the service's fee that this tranche carries. [1]"""
     delay_damages: DelayDamages | None = None
     long_stop: LongStop | None = None
+
+    @model_validator(mode="after")
+    def _grace_ends_before_the_long_stop(self) -> Self:
+        if self.delay_damages is None or self.long_stop is None:
+            return self
+        grace, stop = self.delay_damages.grace, self.long_stop.after
+        if stop.days_at_most < grace.days_at_least:
+            raise TermsError(
+                f"long_stop.after {stop}, within the grace of {grace}",
+                "a long stop after the grace",
+                "lengthen long_stop.after or shorten delay_damages.grace",
+            )
+        return self
 
 
 class Delivery(Terms):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Literal, Self
 
@@ -71,12 +72,15 @@ class Loan(Terms):
     def _profile_has_what_it_needs(self) -> Self:
         wrong = []
         for name, profile in (("target_dscr", "sculpted"), ("balloon", "balloon")):
-            if (self.profile == profile) != (getattr(self, name) is not None):
+            given = getattr(self, name) is not None
+            if self.profile == profile and not given:
+                wrong.append(TermsError(f"profile {profile!r} without {name}", name, f"add {name}"))
+            if self.profile != profile and given:
                 wrong.append(
                     TermsError(
-                        f"profile {self.profile!r} with {name} {getattr(self, name)}",
-                        f"{name} with the profile {profile!r}, and only then",
-                        f"add or remove {name}",
+                        f"{name} with profile {self.profile!r}",
+                        f"{name} with the profile {profile!r} alone",
+                        f"remove {name} or change the profile",
                     )
                 )
         if self.target_dscr is not None and self.target_dscr < 1:
@@ -95,17 +99,22 @@ class Loan(Terms):
                     "remove refinancing_ltv or change the profile",
                 )
             )
-        late = [drawing.month for drawing in self.drawings if drawing.month >= self.first_payment_month]
-        if late:
+        wrong += [
+            TermsError(
+                f"drawings[{i}].month {drawing.month}, first payment in month {self.first_payment_month}",
+                "drawings before the first payment",
+                "move the drawing or the first payment",
+            )
+            for i, drawing in enumerate(self.drawings)
+            if drawing.month >= self.first_payment_month
+        ]
+        drawn = sum((drawing.amount for drawing in self.drawings), Decimal(0))
+        if drawn > self.amount:
             wrong.append(
                 TermsError(
-                    f"a drawing in month {late[0]}, first payment in month {self.first_payment_month}",
-                    "drawings before the first payment",
-                    "move the drawing or the first payment",
+                    f"drawings of {drawn} from a loan of {self.amount}", "at most the loan", "lower the drawings"
                 )
             )
-        if sum((drawing.amount for drawing in self.drawings), Decimal(0)) > self.amount:
-            wrong.append(TermsError("drawings above the loan", "at most the amount", "lower the drawings"))
         if wrong:
             raise TermsErrors(wrong)
         return self
@@ -141,6 +150,29 @@ class Covenants(Terms):
     """A breach is reported only, stops distributions, or is a default of the loan once it is not cured."""
     cure_months: WholeMonths = 0
     """Months a breach may last before it is a default. [month]"""
+
+    @model_validator(mode="after")
+    def _has_something_to_breach(self) -> Self:
+        wrong = []
+        if self.on_breach != "report" and not (self.minimum_dscr or self.minimum_llcr or self.maximum_ltv):
+            wrong.append(
+                TermsError(
+                    f"on_breach {self.on_breach!r} without a level to breach",
+                    "minimum_dscr, minimum_llcr or maximum_ltv",
+                    "give a level, or remove on_breach",
+                )
+            )
+        if self.cure_months and self.on_breach != "default":
+            wrong.append(
+                TermsError(
+                    f"cure_months with on_breach {self.on_breach!r}",
+                    "cure_months with `on_breach: default` alone",
+                    "remove cure_months, or write on_breach: default",
+                )
+            )
+        if wrong:
+            raise TermsErrors(wrong)
+        return self
 
 
 class Cost(Terms):
@@ -196,6 +228,8 @@ class Recovery(Terms):
     novation_share: SourcedShare | None = None
     """Share of the contract's remaining margin that a substitute operator would pay for; not an option when not
     given. [1]"""
+    novation_until: Literal["term_end", "loan_maturity"] = "term_end"
+    """Margin counted to the end of each tranche's term, or no further than the loan's last payment."""
     undelivered_share: SourcedShare | None = None
     """Share of GPU value realised for units not yet ready for service; all of it when not given. [1]"""
 
@@ -208,6 +242,14 @@ class CoverTest(Terms):
     """Months that are added up. [month]"""
     at_month: MonthNumber
     """Last of them, counted from close. [month]"""
+
+    @model_validator(mode="after")
+    def _looks_back_no_further_than_close(self) -> Self:
+        if self.months > self.at_month:
+            raise TermsError(
+                f"months {self.months} up to month {self.at_month}", "months after close alone", "lower months"
+            )
+        return self
 
 
 class Finance(Terms):
@@ -232,20 +274,33 @@ class Finance(Terms):
     tests: dict[Identifier, CoverTest] = {}
 
     @model_validator(mode="after")
-    def _depends_on_a_loan(self) -> Self:
+    def _sections_agree(self) -> Self:
+        wrong = [*self._without_a_loan(), *self._tests_past_the_end()]
+        if wrong:
+            raise TermsErrors(wrong)
+        return self
+
+    def _without_a_loan(self) -> Iterator[TermsError]:
         if self.loan is not None:
-            return self
+            return
         given = {
             "reserve": self.reserve is not None and self.reserve.months > 0,
             "lock_up": self.lock_up is not None,
             "covenants": self.covenants != Covenants(),
             "recovery": self.recovery is not None,
         }
-        wrong = [
-            TermsError(f"{name} without a loan", "a loan", f"add finance.loan or remove finance.{name}")
-            for name, there in given.items()
-            if there
-        ]
-        if wrong:
-            raise TermsErrors(wrong)
-        return self
+        for name, there in given.items():
+            if there:
+                yield TermsError(f"{name} without a loan", "a loan", f"add finance.loan or remove finance.{name}")
+
+    def _tests_past_the_end(self) -> Iterator[TermsError]:
+        last = self.horizon_months
+        if last is None and self.loan is not None:
+            last = self.loan.first_payment_month + self.loan.payments - 1
+        for name, test in self.tests.items():
+            if last is not None and test.at_month > last:
+                yield TermsError(
+                    f"tests.{name}.at_month {test.at_month}",
+                    f"a month that is simulated, at most {last}",
+                    "lower it, or give a longer finance.horizon_months",
+                )

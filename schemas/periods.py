@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import calendar
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Self
 from zoneinfo import ZoneInfo
 
@@ -28,6 +30,16 @@ class Duration(Terms):
             raise TermsError("both or neither of months and days", "one of them", "write {months: n} or {days: n}")
         return self
 
+    @property
+    def days_at_least(self) -> Decimal:
+        """Return its length if every month has 28 days. [day]"""
+        return Decimal(self.days) if self.days is not None else (self.months or Decimal(0)) * 28
+
+    @property
+    def days_at_most(self) -> Decimal:
+        """Return its length if every month has 31 days. [day]"""
+        return Decimal(self.days) if self.days is not None else (self.months or Decimal(0)) * 31
+
     def __str__(self) -> str:
         number, unit = (self.months, "month") if self.months is not None else (self.days, "day")
         return (
@@ -46,6 +58,27 @@ class MonthsAfterClose(Terms):
 
 DatePoint = Day | MonthsAfterClose
 """A calendar date, or months after close."""
+
+
+def months_after_close(point: DatePoint, close: date | None) -> Decimal | None:
+    """Return where a date falls: whole months since the month of close plus the share of the running one. [month]
+
+    None for a calendar date when close is not known.
+    """
+    if isinstance(point, MonthsAfterClose):
+        return point.close_plus_months
+    if close is None:
+        return None
+    whole = (point.year - close.year) * 12 + point.month - close.month
+    return whole + Decimal(point.day - 1) / calendar.monthrange(point.year, point.month)[1]
+
+
+def is_before(first: DatePoint, second: DatePoint, close: date | None) -> bool | None:
+    """Return whether one date lies before another, None where one is on the calendar and close is not known."""
+    if not isinstance(first, MonthsAfterClose) and not isinstance(second, MonthsAfterClose):
+        return first < second
+    one, other = months_after_close(first, close), months_after_close(second, close)
+    return None if one is None or other is None else one < other
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -161,7 +161,7 @@ class ServiceLevel(Terms):
     aggregation: Literal["per_unit", "fleet_mean"] = "per_unit"
     measured_from: Literal["each_tranche", "all_ready"] = "each_tranche"
     """`each_tranche`: a tranche is measured from its own readiness; `all_ready`: nothing is measured in a month unless
-    every tranche under contract is ready for the whole of it."""
+    every tranche of the service that is under contract is ready for the whole of it."""
     measurement: MeasurementOverride | None = None
     credit: CreditShape
 

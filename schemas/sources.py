@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from schemas.base import Terms
-from schemas.errors import TermsError
+from schemas.errors import TermsError, TermsErrors
 from schemas.units import Day, Number, Text
 
 Kind = Literal["measured", "published", "derived", "contract", "judgement"]
@@ -64,10 +64,24 @@ class Sourced(Source):
 
     @model_validator(mode="after")
     def _range_holds_the_value(self) -> Self:
+        wrong = []
         if self.low is not None and self.low > self.value:
-            raise TermsError(f"low {self.low} above value {self.value}", "low <= value", "correct one of them")
+            wrong.append(TermsError(f"low {self.low} above value {self.value}", "low <= value", "correct one of them"))
         if self.high is not None and self.high < self.value:
-            raise TermsError(f"high {self.high} below value {self.value}", "value <= high", "correct one of them")
+            wrong.append(
+                TermsError(f"high {self.high} below value {self.value}", "value <= high", "correct one of them")
+            )
+        law = self.spread.law if self.spread else None
+        if law == "beta" and not 0 < self.value < 1:
+            wrong.append(
+                TermsError(f"spread.law 'beta' around {self.value}", "a value between 0 and 1", "use another law")
+            )
+        if law == "lognormal" and self.value <= 0:
+            wrong.append(
+                TermsError(f"spread.law 'lognormal' around {self.value}", "a value above 0", "use the law `normal`")
+            )
+        if wrong:
+            raise TermsErrors(wrong)
         return self
 
     def __float__(self) -> float:
@@ -81,8 +95,14 @@ def quantity(*units: str, low: float = 0.0, high: float = 1e15) -> object:
     def check(number: Sourced) -> Sourced:
         if number.unit not in units:
             raise TermsError(f"unit {number.unit!r}", " or ".join(units), "convert the value and write that unit")
-        if not low <= float(number.value) <= high:
-            raise TermsError(f"{number.value} {number.unit}", f"{low:g} to {high:g}", "correct the value or its unit")
+        unit = "" if number.unit == "1" else f" {number.unit}"
+        wrong = [
+            TermsError(f"{name} {end}{unit}", f"{low:,.0f} to {high:,.0f}", "correct the number or its unit")
+            for name, end in (("value", number.value), ("low", number.low), ("high", number.high))
+            if end is not None and not low <= float(end) <= high
+        ]
+        if wrong:
+            raise TermsErrors(wrong)
         return number
 
     return AfterValidator(check)

@@ -129,7 +129,7 @@ Years = Annotated[Decimal, Exact, Field(ge=0, le=100, decimal_places=9)]
 """[year]"""
 Megawatts = Annotated[Decimal, Exact, Field(gt=0, le=1_000_000, decimal_places=9)]
 """[MW]"""
-KilowattsPerGpu = Annotated[Decimal, Exact, Field(gt=0, le=1_000, decimal_places=9)]
+KilowattsPerGpu = Annotated[Decimal, Exact, Field(gt=0, le=1_000, decimal_places=15)]
 """[kW/GPU]"""
 Kilowatts = Annotated[Decimal, Exact, Field(gt=0, le=1_000_000_000, decimal_places=6)]
 """[kW]"""

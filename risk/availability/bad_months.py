@@ -53,9 +53,9 @@ class BadMonths:
 
 
 def enumerate_bad_months(
-    probability: float | Decimal, k: int, m: int, months: int
+    probability: float | Decimal, k: int, m: int, months: int, first: int = 1
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Return one path of bad months for each month of the first right of `k` in `m`, and one for never.
+    """Return one path of bad months for each month in which a right of `k` in `m` is first used, and one for never.
 
     Parameters
     ----------
@@ -66,18 +66,21 @@ def enumerate_bad_months(
         count as not bad.
     months
         Months followed. [month]
+    first
+        Month from which a right is used at once. A right that arises before it lapses and leaves the bad months behind
+        it in the count; a later bad month may give a new one. [month]
 
     Returns
     -------
     paths
-        Shape (nodes, months). All futures that share the month of their first right are one node, so the paths serve
+        Shape (nodes, months). All futures that share the month of their first use are one node, so the paths serve
         steps that depend on the bad months only through that month.
     weights
         Probability of each node, shape (nodes,). [1]
 
     Notes
     -----
-    Exact: a chain on the bit mask of the last m - 1 months, absorbed when the right arises, in whole numbers.
+    Exact: a chain on the bit mask of the last m - 1 months, absorbed when the right is used, in whole numbers.
 
     Raises
     ------
@@ -89,9 +92,14 @@ def enumerate_bad_months(
     >>> paths, weights = enumerate_bad_months(0.05, 2, 6, 36)
     >>> round(float(weights[:-1].sum()), 14)  # golden deal GD-02
     0.27270275613486
+    >>> paths, weights = enumerate_bad_months(0.05, 2, 6, 36, first=15)
+    >>> round(float(weights[:-1].sum()), 13)  # golden deal GD-12
+    0.1920695733867
     """
     if not 1 <= k <= m:
         raise ValueError(f"{k} bad months in {m}: expected 1 <= k <= m")
+    if first < 1:
+        raise ValueError(f"rights used from month {first}: expected at least 1")
     chance = Fraction(str(probability))
     bad, good, scale = chance.numerator, chance.denominator - chance.numerator, chance.denominator
     keep = (1 << (m - 1)) - 1
@@ -99,10 +107,10 @@ def enumerate_bad_months(
     weights: list[float] = []
     for month in range(1, months + 1):
         following: dict[int, int] = {}
-        first = 0
+        used = 0
         for mask, weight in chain.items():
-            if mask.bit_count() >= k - 1:
-                first += weight * bad
+            if month >= first and mask.bit_count() >= k - 1:
+                used += weight * bad
             else:
                 after = (mask << 1 | 1) & keep
                 following[after] = following.get(after, 0) + weight * bad
@@ -115,10 +123,10 @@ def enumerate_bad_months(
                 "use fewer months, or simulate",
             )
         chain = following
-        weights.append(float(Fraction(first, scale**month)))
+        weights.append(float(Fraction(used, scale**month)))
     weights.append(float(Fraction(sum(chain.values()), scale**months)))
     paths = np.zeros((months + 1, months), dtype=np.bool_)
     for month in range(k, months + 1):
         paths[month - 1, month - k : month] = True
-    possible = np.arange(months + 1) >= min(k - 1, months)
+    possible = np.arange(1, months + 2) >= min(max(k, first), months + 1)  # the last row is never
     return paths[possible], np.array(weights)[possible]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.random import Generator
@@ -27,6 +27,7 @@ from schemas.errors import DealError, NotComputedError, Problem
 
 MOST_OUTAGES = 500.0
 """Greatest mean number of outages of one unit over the horizon; a limit of the method."""
+SECONDS_PER_MINUTE = 60
 OTHER_LEVELS = ("fabric", "storage", "control_plane")
 """Levels whose own failures are not simulated."""
 
@@ -67,15 +68,29 @@ class ClusterOutages:
 
     def sample(self, rng: Mapping[str, Generator], draws: int) -> Paths:
         """Return the outages of every tranche."""
-        parts: list[tuple[NDArray[np.int64], ...]] = []
-        for unit in self.units:
-            draw, start, end = draw_outages(unit.law, rng[unit.stream], draws, int(self.timeline.edges_seconds[-1]))
-            parts += [(draw, np.full(len(draw), tranche), start, end) for tranche in unit.tranches]
-        return self._paths(parts)
+        horizon = int(self.timeline.edges_seconds[-1])
+        drawn = [(unit.tranches, *draw_outages(unit.law, rng[unit.stream], draws, horizon)) for unit in self.units]
+        count = np.zeros((draws, self.tranches), dtype=np.int64)
+        for tranches, draw, _, _ in drawn:
+            count[:, tranches] = np.bincount(draw, minlength=draws)[:, None]
+        before = np.cumsum(count).reshape(count.shape) - count  # outages of earlier draws and tranches
+        start_s, end_s = (np.empty(int(count.sum()), dtype=np.int64) for _ in range(2))
+        for tranches, draw, start, end in drawn:
+            number = np.arange(len(draw)) - np.searchsorted(draw, np.arange(draws))[draw]
+            for tranche in tranches:
+                place = before[:, tranche][draw] + number
+                start_s[place], end_s[place] = start, end
+        each = np.divmod(np.arange(count.size), self.tranches)
+        return {
+            "outage_draw": np.repeat(each[0], count.ravel()),
+            "outage_tranche": np.repeat(each[1], count.ravel()),
+            "outage_start_s": start_s,
+            "outage_end_s": end_s,
+        }
 
     def base(self) -> Paths:
         """Return no outages."""
-        return self._paths([])
+        return {f"outage_{name}": np.zeros(0, dtype=np.int64) for name in ("draw", "tranche", "start_s", "end_s")}
 
     def steps(self) -> Mapping[Phase, StepFunction]:
         """Return the count of minutes, made once for all months."""
@@ -85,13 +100,6 @@ class ClusterOutages:
         """Return what the law leaves out, with its numbers."""
         return self.notes
 
-    def _paths(self, parts: list[tuple[NDArray[np.int64], ...]]) -> Paths:
-        empty = tuple(np.zeros(0, dtype=np.int64) for _ in range(4))
-        columns = [np.concatenate(column) for column in zip(empty, *parts, strict=True)]
-        order = np.lexsort((columns[2], columns[1], columns[0]))
-        names = ("outage_draw", "outage_tranche", "outage_start_s", "outage_end_s")
-        return {name: column[order] for name, column in zip(names, columns, strict=True)}
-
     def _term_ends(self, ready: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return when the term of each tranche ends, beyond all outages where that is after the last month. [s]"""
         ends = self.term_ends(ready)
@@ -99,23 +107,44 @@ class ClusterOutages:
         return np.where(beyond, np.iinfo(np.int64).max, self.timeline.seconds(np.where(beyond, 0.0, ends)))
 
     def _count(self, month: int, state: State) -> None:
-        """Write `counted_minutes:<service level>`, shape (draws, tranches, months), in the first month. [min]"""
+        """Write what counts of each month, shape (draws, tranches, months), in the first month.
+
+        `counted_minutes:<service level>` [min], or `counted_seconds:<service level>` [s] where downtime is counted to
+        the second.
+        """
         if month != 1:
             return
         counted: dict[CountingRules, NDArray[np.int64]] = {}
         draw, tranche, start, end = (state.path[f"outage_{name}"] for name in ("draw", "tranche", "start_s", "end_s"))
         if "ready" in state.path:  # a tranche is measured from its readiness to the end of its term
-            ready = state.path["ready"]
-            start = np.maximum(start, self.timeline.seconds(ready)[draw, tranche])
-            end = np.minimum(end, self._term_ends(ready)[draw, tranche])
-            seen = end > start
-            draw, tranche, start, end = draw[seen], tranche[seen], start[seen], end[seen]
+            ready, of = state.path["ready"], draw * self.tranches + tranche
+            start = np.maximum(start, self.timeline.seconds(ready).ravel()[of])
+            end = np.minimum(end, self._term_ends(ready).ravel()[of])
         for level, rules in self.rules.items():
+            by_second = rules.minute_rule == "exact_seconds"
             if rules not in counted:
+                scale = SECONDS_PER_MINUTE if by_second else 1
                 counted[rules] = minutes.arrays(
-                    draw, tranche, start, end, state.draws, self.tranches, self.timeline.edges_seconds, rules
+                    draw,
+                    tranche,
+                    start * scale,
+                    end * scale,
+                    state.draws,
+                    self.tranches,
+                    self.timeline.edges_seconds * scale,
+                    _seconds_as_minutes(rules) if by_second else rules,
                 )
-            state.now[f"counted_minutes:{level}"] = counted[rules]
+            state.now[f"counted_{'seconds' if by_second else 'minutes'}:{level}"] = counted[rules]
+
+
+def _seconds_as_minutes(rules: CountingRules) -> CountingRules:
+    """Return rules that count, on a clock that runs sixty times as fast, a minute for each second."""
+    return replace(
+        rules,
+        minute_rule="floor_piece",
+        minimum_outage_minutes=rules.minimum_outage_minutes * SECONDS_PER_MINUTE,
+        merge_gap_minutes=rules.merge_gap_minutes * SECONDS_PER_MINUTE,
+    )
 
 
 def from_deal(deal: Deal, setting: Setting) -> Risk | None:
@@ -170,7 +199,7 @@ def from_deal(deal: Deal, setting: Setting) -> Risk | None:
 
 
 def repeat_law(terms: OutageLaw) -> RepeatLaw:
-    """Return the typed law with the up time that gives its outages a year.
+    """Return the typed law, with the up time that gives its outages a year where that is how it is typed.
 
     Notes
     -----
@@ -180,21 +209,31 @@ def repeat_law(terms: OutageLaw) -> RepeatLaw:
     Raises
     ------
     DealError
-        When repeats and outages leave no time for the other up times.
+        When repeats lack a part of their law, or leave no outage that is none, or when repeats and outages leave no
+        time for the other up times.
     """
     share = float(terms.repeat_share) if terms.repeat_share is not None else 0.0
     soon = float(terms.repeat_mean_hours) if terms.repeat_mean_hours is not None else 0.0
     median, sigma = float(terms.median_hours), float(terms.sigma)
     path = "assumptions.prescribed.outages"
+    problems = []
     if share > 0 and terms.repeat_mean_hours is None:
-        raise DealError([Problem(f"{path}.repeat_mean_hours", "nothing", "the mean time to a repeat", "add it")])
+        problems.append(Problem(f"{path}.repeat_mean_hours", "nothing", "the mean time to a repeat", "add it"))
+    if terms.repeat_share is None and terms.repeat_mean_hours is not None:
+        problems.append(Problem(f"{path}.repeat_share", "nothing", "the share of repeats", "add it"))
+    if share == 1.0:
+        problems.append(Problem(f"{path}.repeat_share", "1", "less than 1, or all outages are repeats", "lower it"))
+    if terms.mean_up_hours is not None and not terms.mean_up_hours.value:
+        problems.append(Problem(f"{path}.mean_up_hours", "0 h", "time up between outages", "raise it"))
+    if problems:
+        raise DealError(problems)
     if terms.mean_up_hours is not None:
         return RepeatLaw(float(terms.mean_up_hours), share, soon, median, sigma)
     assert terms.outages_per_year is not None
     yearly = float(terms.outages_per_year)
     mean_up = HOURS_PER_YEAR / yearly - median * float(np.exp(sigma**2 / 2))
     left = mean_up - share * soon
-    if left <= 0 or share == 1.0:
+    if left <= 0:
         raise DealError(
             [
                 Problem(

@@ -94,7 +94,8 @@ class RepeatLaw:
 def draw_outages(law: RenewalLaw, rng: Generator, draws: int, horizon_s: int) -> tuple[IntArray, IntArray, IntArray]:
     """Return the draw, start and end of every outage that starts before the horizon, sorted by draw and start.
 
-    Up at close, so the first up time is like any other. Times are whole seconds from close. [s]
+    Up at close, so the first up time is like any other. Times are whole seconds from close; an outage is at most as
+    long as the horizon. [s]
 
     Notes
     -----
@@ -104,19 +105,23 @@ def draw_outages(law: RenewalLaw, rng: Generator, draws: int, horizon_s: int) ->
     """
     time = np.zeros(draws)
     horizon = horizon_s / 3600.0
-    found: list[tuple[IntArray, FloatArray, FloatArray]] = []
+    found: list[tuple[IntArray, IntArray, IntArray, IntArray]] = []
+    count = np.zeros(draws, dtype=np.int64)
     open_draws = np.arange(draws, dtype=np.int64)
     while len(open_draws):
         choice, first, second = rng.random((NUMBERS_A_ROUND, draws))[:, open_draws]
         start = time[open_draws] + law.up(choice, first)
         end = start + law.down(choice, second)
         time[open_draws] = end
-        inside = start < horizon
-        found.append((open_draws[inside], start[inside], end[inside]))
+        start_s = np.rint(np.minimum(start, horizon) * 3600.0).astype(np.int64)
+        end_s = np.rint(np.minimum(end, start + horizon) * 3600.0).astype(np.int64)
+        kept = (start < horizon) & (end_s > start_s)
+        of = open_draws[kept]
+        found.append((of, count[of], start_s[kept], end_s[kept]))
+        count[of] += 1
         open_draws = open_draws[end < horizon]
-    draw = np.concatenate([d for d, _, _ in found])
-    start_s = np.rint(np.concatenate([s for _, s, _ in found]) * 3600.0).astype(np.int64)
-    end_s = np.rint(np.concatenate([e for _, _, e in found]) * 3600.0).astype(np.int64)
-    order = np.lexsort((start_s, draw))
-    order = order[end_s[order] > start_s[order]]
+    before = np.cumsum(count) - count  # outages of earlier draws; rounds fill each draw in the order of time
+    draw, number, start_s, end_s = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.empty(len(draw), dtype=np.int64)
+    order[before[draw] + number] = np.arange(len(draw))
     return draw[order], start_s[order], end_s[order]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -15,13 +16,15 @@ from risk.availability.structure import row_diagram
 from risk.core.calendar import HOURS_PER_EQUAL_MONTH
 from risk.core.downtime import DowntimeLaw, Lengths, whole_minutes
 from schemas.errors import MissingTermError, NotComputedError
-from schemas.topology import ComponentBlock, Site
+from schemas.topology import ComponentBlock, Site, Topology
 
 MOST_ROWS = 100_000
 """Rows of racks for which the law of rows served is listed; a limit of the method."""
 EXCEEDED_HOURS = (0.0, 0.5, 1.0, 4.0, 8.0, 24.0, 72.0)
 """Downtime of a month whose chance of being exceeded is reported. [h]"""
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
+MOST_KEPT = 64
+"""Graphs whose analysis is kept, because halls of one campus, and one deal under many assumptions, are alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +132,31 @@ def analyse(site: Site, path: str = "site") -> SiteResult:
     Bryant, Graph-based algorithms for Boolean function manipulation, IEEE Transactions on Computers 35, 1986;
     Billinton and Allan, Reliability Evaluation of Engineering Systems, 2nd edition 1992 (frequency and duration).
     """
-    topology = site.topology
-    if topology is None:
+    if site.topology is None:
         raise MissingTermError(f"{path}.topology", "the site's redundancy", "describe its blocks and rows")
-    rows, least = topology.rows.count, site.spare_rows + 1
+    result = _analysed(_Graph(site.topology.model_dump_json(), site.spare_rows, site.topology, path))
+    mean_up, mean_outage = result.mean_up_hours, result.mean_outage_hours
+    if site.restart_hours is None or mean_up is None or mean_outage is None:
+        return replace(result, restart_hours=float(site.restart_hours or 0.0))
+    restart = float(site.restart_hours)
+    return replace(result, restart_hours=restart, service_availability=mean_up / (mean_up + mean_outage + restart))
+
+
+@dataclass(frozen=True, slots=True)
+class _Graph:
+    """What a site is before it restarts; two are equal when their terms are, wherever they stand."""
+
+    terms: str
+    spare_rows: int
+    topology: Topology = field(compare=False)
+    path: str = field(compare=False)
+
+
+@lru_cache(MOST_KEPT)
+def _analysed(graph: _Graph) -> SiteResult:
+    """Return the behaviour of a graph whose service is back at once with its supply."""
+    topology, path = graph.topology, graph.path
+    rows, least = topology.rows.count, graph.spare_rows + 1
     if rows > MOST_ROWS:
         raise NotComputedError(f"{path}.topology.rows.count", f"a site of more than {MOST_ROWS:,} rows", "merge rows")
     diagram = row_diagram(topology, f"{path}.topology")
@@ -148,21 +172,18 @@ def analyse(site: Site, path: str = "site") -> SiteResult:
     cut_sets = minimal_cut_sets(diagram, [b.order for b in blocks], down, [b.per_hour for b in blocks], rows, least)
     mean_outage = unavailability / frequency if frequency > 0 else None
     mean_up = (1.0 - unavailability) / frequency if frequency > 0 else None
-    restart = float(site.restart_hours) if site.restart_hours is not None else 0.0
     lengths = _lengths(cut_sets, mean_outage)
     served = values.rows_down()[::-1]
     fractions = np.arange(rows + 1) / rows
     return SiteResult(
         rows=rows,
-        rows_needed=rows - site.spare_rows,
+        rows_needed=rows - graph.spare_rows,
         availability=1.0 - unavailability,
         unavailability=unavailability,
         outages_per_year=frequency * HOURS_PER_YEAR,
         mean_outage_hours=mean_outage,
-        restart_hours=restart,
-        service_availability=(
-            1.0 if mean_up is None or mean_outage is None else mean_up / (mean_up + mean_outage + restart)
-        ),
+        restart_hours=0.0,
+        service_availability=1.0 - unavailability,
         mean_up_hours=mean_up,
         capacity_states=tuple(CapacityState(float(f), float(p)) for f, p in zip(fractions, served, strict=True)),
         expected_rows_served=1.0 - sum(values.reached[n] * values.row_down[n] for n in values.entries()),

@@ -6,7 +6,7 @@ and, where the simulation needs it, `arrays` for many histories. The two agree t
 
 A statement follows this order, which may not be changed:
 
- 1. units in service                            `records`, `measurement_period`
+ 1. units in service                            `records`, `measurement_period`, `measured_from`
  2. readings of the monitor of record           `readings`
  3. intervals of downtime                       `outage_start`, `outage_end`
  4. flaps joined, minimum outage tested         `flaps`, `minimum_outage`
@@ -33,7 +33,8 @@ bring about (8) joins their own outages before these are tested (4), divided (5)
 the lines up to step 13, `settlement` settles them, `rights` looks for rights, `statement` chains all. `counting_rules`
 holds the measurement terms of one service level, `deadlines` counts days, `intervals` is the algebra of spans of time.
 
-Delivery and term stand apart: `delay_damages`, `long_stop`, `prepayment`, `effective_term`.
+Delivery, price and term stand apart: `delay_damages`, `long_stop`, `monthly_price`, `take_or_pay`, `prepayment`,
+`effective_term`.
 """
 
 from __future__ import annotations

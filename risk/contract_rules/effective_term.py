@@ -1,4 +1,4 @@
-"""How firm the term is: the firm term, or the first day on which someone may leave without cause."""
+"""How firm the term is: the firm term, the day by which all terms end, or the first exit without cause."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ class FirmTime:
 
 
 def exact(deal: Deal) -> Computed[Fraction]:
-    """Return the months for which every tranche is bound: min(firm term, time to the end of the first notice). [month]
+    """Return the months for which every tranche is bound. [month]
+
+    The least of its firm term, the time to the day by which all terms end, and the time to the end of the first notice.
 
     Raises
     ------
@@ -44,62 +46,94 @@ def exact(deal: Deal) -> Computed[Fraction]:
     """
     if deal.commercial is None:
         raise MissingTermError("commercial.term", "the effective firm term", "add commercial")
-    firm = Fraction(deal.commercial.term.months)
-    convenience = deal.cancellation.convenience
-    if convenience is None:
+    term, convenience = deal.commercial.term, deal.cancellation.convenience
+    firm = Fraction(term.months)
+    if convenience is None and term.ends_by is None:
         rule = "no one may leave without cause: the whole firm term is firm"
         return Computed(firm, (Step(PARAGRAPH, rule, firm, {"firm_months": firm}, "commercial.term.months"),))
     if deal.delivery is None:
         raise MissingTermError("delivery.tranches", "the effective firm term", "give a Ready-for-Service Date")
-    term = deal.commercial.term.months
     ready = {name: tranche.ready_for_service_date for name, tranche in deal.delivery.tranches.items()}
-    if firm_time(term, convenience, ready.values()) is None:  # dates of two kinds: the calendar decides
-        convenience = convenience.revise({"first_exercise": _on_calendar(convenience.first_exercise, deal)})
+    ends_by = term.ends_by
+    if firm_time(term.months, convenience, ready.values(), ends_by) is None:  # dates of two kinds: the calendar decides
+        if convenience is not None:
+            convenience = convenience.revise({"first_exercise": _on_calendar(convenience.first_exercise, deal)})
         ready = {name: _on_calendar(point, deal) for name, point in ready.items()}
+        ends_by = _on_calendar(ends_by, deal) if ends_by is not None else None
     lengths = {
-        name: firm_time(term, convenience, [point]) or FirmTime(Decimal(term), 0) for name, point in ready.items()
+        name: firm_time(term.months, convenience, [point], ends_by) or FirmTime(Decimal(term.months), 0)
+        for name, point in ready.items()
     }
     shortest = min(lengths, key=lambda name: lengths[name].in_months)
-    bound = lengths[shortest]
-    rule = "the lesser of the firm term and the time from readiness to the end of a notice given on the first day"
-    facts = {
-        "firm_months": firm,
-        "tranche": shortest,
-        "months": bound.months,
-        "days": bound.days,
-        "first_exercise": convenience.first_exercise,
-        "notice": convenience.notice,
-        "party": convenience.party,
-        "fee": convenience.fee,
-    }
-    return Computed(bound.in_months, (Step(PARAGRAPH, rule, bound, facts, "cancellation.convenience"),))
+    facts = {"tranche": shortest, "months": lengths[shortest].months, "days": lengths[shortest].days}
+    step = _step(term.months, convenience, ends_by, ready[shortest], lengths[shortest], facts)
+    return Computed(lengths[shortest].in_months, (step,))
 
 
-def firm_time(firm_months: int, convenience: Convenience | None, ready: Iterable[DatePoint]) -> FirmTime | None:
+def _step(
+    firm_months: int,
+    convenience: Convenience | None,
+    ends_by: DatePoint | None,
+    ready: DatePoint,
+    bound: FirmTime,
+    facts: dict[str, object],
+) -> Step:
+    """Return the step that says what limits the time for which all tranches are bound."""
+    limits, term = ["the firm term"], "cancellation.convenience"
+    facts = {"firm_months": Fraction(firm_months), **facts}
+    if ends_by is not None:
+        limits.append("the time from readiness to the day by which all terms end")
+        facts["ends_by"] = ends_by
+        if convenience is None or firm_time(firm_months, None, [ready], ends_by) == bound:
+            term = "commercial.term.ends_by"
+    if convenience is not None:
+        limits.append("the time from readiness to the end of a notice given on the first day")
+        facts |= {name: getattr(convenience, name) for name in ("first_exercise", "notice", "party", "fee")}
+    few = len(limits) == 2
+    rule = f"the {'lesser' if few else 'least'} of {', '.join(limits[:-1])}{'' if few else ','} and {limits[-1]}"
+    if convenience is None:
+        rule += "; no one may leave without cause"
+    return Step(PARAGRAPH, rule, bound, facts, term)
+
+
+def firm_time(
+    firm_months: int, convenience: Convenience | None, ready: Iterable[DatePoint], ends_by: DatePoint | None = None
+) -> FirmTime | None:
     """Return how long every tranche is bound, at most the firm term.
 
     It is the time from the tranche's Ready-for-Service Date to the end of the notice period of a notice given on the
-    first day it may be given, for the tranche for which that is shortest.
+    first day it may be given, or to the day by which all terms end if that is earlier, for the tranche for which that
+    is shortest.
+
+    Parameters
+    ----------
+    ends_by : day on which the term of every tranche ends at the latest.
 
     Returns
     -------
     FirmTime or None
-        None when one date is on the calendar and the other counted from close, so that they cannot be compared.
+        None when one date is on the calendar and another counted from close, so that they cannot be compared.
 
     Examples
     --------
     >>> leave = Convenience(first_exercise=date(2028, 1, 1), notice=Duration(days=90))
     >>> firm_time(60, leave, [date(2027, 1, 15)])
     FirmTime(months=Decimal('14'), days=16)
+    >>> firm_time(60, leave, [date(2027, 1, 15)], date(2027, 12, 31))
+    FirmTime(months=Decimal('11'), days=16)
     """
     bound = FirmTime(Decimal(firm_months), 0)
-    if convenience is None:
-        return bound
-    for start in ready:
-        length = _from(start, convenience.first_exercise, convenience.notice)
-        if length is None:
-            return None
-        bound = min(bound, length, key=lambda part: part.in_months)
+    limits: list[tuple[DatePoint, Duration]] = []
+    if convenience is not None:
+        limits.append((convenience.first_exercise, convenience.notice))
+    if ends_by is not None:
+        limits.append((ends_by, Duration(months=Decimal(0))))
+    for start in ready if limits else ():
+        for point, notice in limits:
+            length = _from(start, point, notice)
+            if length is None:
+                return None
+            bound = min(bound, length, key=lambda part: part.in_months)
     return bound
 
 
@@ -131,6 +165,7 @@ def in_months(duration: Duration) -> Fraction:
 
 
 def _from(start: DatePoint, first: DatePoint, notice: Duration) -> FirmTime | None:
+    """Return the time from `start` to `notice` after `first`, None where their kinds of dates differ."""
     if isinstance(start, MonthsAfterClose) and isinstance(first, MonthsAfterClose):
         months = first.close_plus_months - start.close_plus_months + (notice.months or 0)
         return FirmTime(max(months, Decimal(0)), (notice.days or 0) if months >= 0 else 0)

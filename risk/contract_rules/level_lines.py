@@ -11,6 +11,7 @@ from risk.contract_rules import (
     bands,
     caps,
     credit_base,
+    measured_from,
     measurement_period,
     minutes,
     roll_up,
@@ -24,7 +25,7 @@ from risk.contract_rules.minutes import Counted
 from risk.contract_rules.records import Unit
 from risk.contract_rules.register import Register
 from risk.contract_rules.unit_history import UnitHistory
-from risk.core.computed import Step
+from risk.core.computed import Computed, Step
 from schemas.deal import Deal
 from schemas.money import zero
 from schemas.periods import Month
@@ -67,7 +68,14 @@ def level_lines(register: Register, month: Month, fees: dict[str, Fees]) -> tupl
     terms = register.terms(month)
     lines: list[Line] = []
     for level_id, level in terms.service_levels.items():
-        measured = [m for unit in register.units_of(level) if (m := _measured(register, month, level_id, level, unit))]
+        units = register.units_of(level)
+        looked_at = {service: _looked_at(register, month, level_id, service) for service in {u.service for u in units}}
+        measured = [
+            m
+            for unit in units
+            if looked_at[unit.service].value
+            and (m := _measured(register, month, level_id, level, unit, looked_at[unit.service].steps))
+        ]
         mean = availability.of_fleet([m.availability for m in measured], level, level_id)
         for one in measured:
             if level.aggregation == "fleet_mean":
@@ -115,7 +123,17 @@ def _force_majeure(register: Register, unit: Unit, month: Month) -> Spans:
     return register.history(unit, None, month).excluded.by_head.get("force_majeure", ())
 
 
-def _measured(register: Register, month: Month, level_id: str, level: ServiceLevel, unit: Unit) -> Measured | None:
+def _looked_at(register: Register, month: Month, level_id: str, service: str) -> Computed[bool]:
+    """Return whether a service level is measured on the units of a service in a month."""
+    terms = register.terms(month)
+    units = (unit for unit in register.tree.units.values() if unit.service == service)
+    span = month_span(month, terms.measurement.zone)
+    return measured_from.exact(units, span, terms.service_levels[level_id], level_id)
+
+
+def _measured(
+    register: Register, month: Month, level_id: str, level: ServiceLevel, unit: Unit, looked_at: tuple[Step, ...]
+) -> Measured | None:
     """Return one unit's month up to its availability, None when the unit is not measured in it."""
     terms = register.terms(month)
     rules = counting_rules(terms.measurement, level.measurement)
@@ -131,6 +149,7 @@ def _measured(register: Register, month: Month, level_id: str, level: ServiceLev
     steps = (
         *_amended(register, month),
         *window.steps,
+        *looked_at,
         *own_rules_step(rules, level_id),
         *history.steps(*_concerned(history, span)),
         *_rolled(register, month, level_id, level, unit, span, terms),

@@ -193,8 +193,10 @@ def arrays(
         passed = before[piece] - start[piece]
         limit = whole[outage[piece]]
         minutes = np.minimum(-(-(passed + high) // 60), limit) - np.minimum(-(-(passed + low) // 60), limit)
-    flat = np.bincount(group[piece] * months + month, weights=minutes, minlength=draws * units * months)
-    return flat.astype(np.int64).reshape(draws, units, months)
+    # months lie far apart in memory, so that one month of all draws is read at once
+    groups = draws * units
+    flat = np.bincount(month * groups + group[piece], weights=minutes, minlength=months * groups)
+    return flat.astype(np.int64).reshape(months, draws, units).transpose(1, 2, 0)
 
 
 def _union(
@@ -204,11 +206,13 @@ def _union(
     group = np.asarray(draw, dtype=np.int64) * units + np.asarray(unit, dtype=np.int64)
     start, end = np.asarray(start_s, dtype=np.int64), np.asarray(end_s, dtype=np.int64)
     some = end > start
-    start, end, group = start[some], end[some], group[some]
+    if not some.all():
+        start, end, group = start[some], end[some], group[some]
+    apart = (group[1:] > group[:-1]) | ((group[1:] == group[:-1]) & (start[1:] > end[:-1]))
+    if apart.all():
+        return start, end, group
     order = np.lexsort((start, group))
     start, end, group = start[order], end[order], group[order]
-    if not len(start):
-        return start, end, group
     # groups are laid end to end on one axis, so that the running greatest end never reaches into the next
     room = int(end.max()) - int(start.min()) + 2
     shift = (group - group[0]) * room
@@ -230,10 +234,13 @@ def _tested(
 ) -> tuple[NDArray[np.bool_], IntArray, IntArray]:
     """Return whether each outage counts, its rounded minutes, and the downtime of it before each piece. [s]"""
     seconds = end - start
-    total = np.add.reduceat(seconds, first)
+    in_one_piece = len(first) == len(start)
+    total = seconds if in_one_piece else np.add.reduceat(seconds, first)
     minimum = rules.minimum_outage_minutes * 60
     counts = total >= minimum if rules.minimum_test == "at_least" else total > minimum
     whole = -(-total // 60) if rules.minute_rule == "ceil_outage" else total // 60
+    if in_one_piece:
+        return counts, whole, np.zeros_like(seconds)
     running = np.cumsum(seconds) - seconds
     return counts, whole, running - running[first][outage]
 
@@ -241,8 +248,11 @@ def _tested(
 def _months_of(start: IntArray, end: IntArray, edges: IntArray, piece: IntArray) -> tuple[IntArray, IntArray]:
     """Return each piece once for every month it reaches into, and that month."""
     months = len(edges) - 1
-    from_month = np.clip(np.searchsorted(edges, start[piece], side="right") - 1, 0, months)
-    to_month = np.clip(np.searchsorted(edges, end[piece], side="left"), 0, months)
+    starts, ends = start[piece], end[piece]
+    from_month = np.clip(np.searchsorted(edges, starts, side="right") - 1, 0, months)
+    to_month = np.minimum(from_month + 1, months)
+    further = np.flatnonzero((ends > edges[to_month]) | (starts < edges[0]))
+    to_month[further] = np.clip(np.searchsorted(edges, ends[further], side="left"), 0, months)
     reach = np.maximum(to_month - from_month, 0)
     repeated = np.repeat(piece, reach)
     offset = np.arange(len(repeated)) - np.repeat(np.cumsum(reach) - reach, reach)

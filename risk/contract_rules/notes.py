@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from risk.contract_rules import planned_work
+from risk.contract_rules import measured_from, planned_work
 from risk.contract_rules.intervals import Spans, clipped
 from risk.contract_rules.measurement_period import month_span
 from risk.contract_rules.register import Register
@@ -119,6 +119,7 @@ def _units(register: Register) -> Iterator[str]:
         units = register.units_of(level)
         if not units:
             yield f"Service level {level_id!r} has no line: no unit of level {level.level!r} is on record for it."
+        yield from _not_measured(register, level_id, level)
         bare = [unit.id for unit in units if _is_rolled(level) and not register.tree.nodes_within(unit.id)]
         if bare:
             yield f"Service level {level_id!r}: no nodes of {_some(bare)} are on record; only its own incidents count."
@@ -129,6 +130,22 @@ def _units(register: Register) -> Iterator[str]:
                 "started."
             )
     yield from _fees(register)
+
+
+def _not_measured(register: Register, level_id: str, level: ServiceLevel) -> Iterator[str]:
+    """Yield sentences on months in which a level that waits for all tranches is not measured."""
+    if level.measured_from == "each_tranche":
+        return
+    yield (
+        f"Service level {level_id!r} is measured only once every tranche of its service is ready; units that are not "
+        "on record are taken as not ordered."
+    )
+    for month in register.periods:
+        span = month_span(month, register.terms(month).measurement.zone)
+        for service in dict.fromkeys(unit.service for unit in register.units_of(level)):
+            units = [unit for unit in register.tree.units.values() if unit.service == service]
+            if not measured_from.exact(units, span, level, level_id).value:
+                yield f"Service level {level_id!r} is not measured in {month}: units of {service!r} had still to start."
 
 
 def _fees(register: Register) -> Iterator[str]:

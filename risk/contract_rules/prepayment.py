@@ -56,10 +56,20 @@ def arrays(term_months: int, terms: Prepayment) -> NDArray[np.float64]:
     term_months : firm term. [month]
     terms : from which month on it is credited.
     """
+    return np.diff(credited_share(np.arange(term_months + 1.0), term_months, terms))
+
+
+def credited_share(elapsed: NDArray[np.float64], term_months: int, terms: Prepayment) -> NDArray[np.float64]:
+    """Return the share of the prepayment that is credited by a moment of the term, even within each month. [1]
+
+    Parameters
+    ----------
+    elapsed : time since the term began, any shape. [month]
+    term_months : firm term. [month]
+    terms : from which month on it is credited.
+    """
     parts = _parts(term_months, terms)
-    shares = np.zeros(term_months)
-    shares[terms.credited_from_month - 1 :] = 1.0 / parts
-    return shares
+    return np.clip((elapsed - (terms.credited_from_month - 1)) / parts, 0.0, 1.0)
 
 
 def _parts(term_months: int, terms: Prepayment) -> int:

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 Paths = dict[str, NDArray[Any]]
 """Arrays by name; the first axis is the draw unless the name says otherwise."""
+CAUSES = ("", "long_stop", "chronic_failure", "convenience", "customer_default")
+"""Causes for which a contract ends before its term, the first standing for none; a code is a position here."""
 
 
 class Phase(IntEnum):
@@ -71,6 +73,12 @@ class State:
     """Lines posted this month; cash flow available for debt service is their sum."""
     rights: Paths = field(default_factory=dict)
     """Rights raised this month, shape (draws, tranches); exercised in EXERCISE."""
+    ended_by: NDArray[np.int8] = field(init=False)
+    """Code of the cause, by `CAUSES`, for which each tranche's contract ended, shape (draws, tranches)."""
+
+    def __post_init__(self) -> None:
+        """Start with no contract ended."""
+        self.ended_by = np.zeros(self.under_contract.shape, dtype=np.int8)
 
     @property
     def draws(self) -> int:
@@ -78,9 +86,21 @@ class State:
         return len(self.first_cause)
 
     def end_contract(self, ends: NDArray[np.bool_], cause: str, month: int, last_billed: int) -> None:
-        """End the contract of the tranches marked in `ends`, shape (draws, tranches), in `month`."""
+        """End the contract of the tranches marked in `ends`, shape (draws, tranches), in `month`.
+
+        Raises
+        ------
+        ValueError
+            When `cause` is not in `CAUSES`.
+        """
+        if cause not in CAUSES[1:]:
+            raise ValueError(f"cause {cause!r} is not one of {', '.join(CAUSES[1:])}")
         ends = ends & self.under_contract
-        first = ends.any(axis=1) & (self.first_cause == "")
+        rows = np.flatnonzero(ends.any(axis=1))
+        if not len(rows):
+            return
+        self.ended_by[ends] = CAUSES.index(cause)
+        first = rows[self.first_month[rows] == 0]
         self.first_cause[first] = cause
         self.first_month[first] = month
         self.last_billed[ends] = last_billed

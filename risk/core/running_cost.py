@@ -27,13 +27,24 @@ class RunningCost:
     """Other cost of one ready GPU for an hour, shape (tranches,). [currency/GPU-hour]"""
     idle_share: float
     """Share of full power that a ready GPU not in use draws. [1]"""
+    site_rent: FloatArray
+    """Of one GPU at the prices of close, shape (tranches,). [currency/GPU-month]"""
+    staff: FloatArray
+    """Of one GPU at the prices of close, shape (tranches,). [currency/GPU-month]"""
+    property_insurance: FloatArray
+    """Of one GPU, shape (tranches,). [currency/GPU-month]"""
+    growth: FloatArray
+    """Site rent, staff and the project's fixed cost over those at close, shape (months,). [1]"""
     fixed: FloatArray
     """Site rent, staff and property insurance from the Ready-for-Service Date, delivered or not, shape (tranches,
-    months). [currency/month]"""
+    months). [currency]"""
     shared: FloatArray
-    """Fixed cost of the whole project, shape (months,). [currency/month]"""
-    fixed_per_gpu_month: FloatArray
-    """`fixed` of a whole month at the prices of close for one GPU, shape (tranches,). [currency/GPU-month]"""
+    """Fixed cost of the whole project, shape (months,). [currency]"""
+
+    @property
+    def fixed_per_gpu_month(self) -> FloatArray:
+        """Return `fixed` of a whole month at the prices of close for one GPU, shape (tranches,)."""
+        return self.site_rent + self.staff + self.property_insurance
 
     @property
     def cash_cost(self) -> FloatArray:
@@ -53,42 +64,69 @@ class RunningCost:
 def running_cost(setting: Setting) -> RunningCost:
     """Return the cost of running the deal's tranches, from `power`, `operations` and `finance.operating_costs`.
 
+    Notes
+    -----
+    Power of a GPU-hour is kW x PUE x price / 1000. A GPU's month costs kW x site rent + staff + capital expenditure x
+    property insurance rate / 12; with `contracted_kw` the site rent is that of the contracted power, spread over all
+    GPUs. Site rent, staff and the project's fixed cost grow; property insurance follows capital expenditure and does
+    not.
+
     Raises
     ------
     MissingTermError
-        When power is paid for and neither the deal nor a hardware file says how much one GPU draws.
+        When a cost is given for each GPU and a tranche names no cluster, or neither the deal nor a hardware file says
+        how much power one GPU draws.
     """
-    deal, months, line = setting.deal, setting.months, setting.timeline
+    deal, line, power = setting.deal, setting.timeline, setting.deal.power
     assert deal.finance is not None
-    costs, operations, power = deal.finance.operating_costs, deal.operations, deal.power
-    tranches = len(setting.tranches)
-    number = np.arange(1, months + 1, dtype=float)
-    growth = (1 + float(operations.cost_growth)) ** np.floor((number - 1) / 12)
-    kilowatts = _kilowatts_per_gpu(setting)
+    costs = deal.finance.operating_costs
+    _counts_its_gpus(setting)
+    number = np.arange(1, setting.months + 1, dtype=float)
+    growth = (1 + float(deal.operations.cost_growth)) ** np.floor((number - 1) / 12)
+    since = np.clip(number - setting.planned_ready[:, None], 0.0, 1.0)
+    kilowatts, gpus = _kilowatts_per_gpu(setting), max(float(setting.gpus.sum()), 1.0)
+    each = np.ones(len(setting.tranches))
+    power_cost, site_rent = each * (float(costs.power.amount) if costs.power else 0.0), 0.0 * each
     if power is not None:
         power_cost = kilowatts * float(power.pue) * float(power.price_per_mwh) / HOURS_PER_MWH
-    else:
-        power_cost = np.full(tranches, float(costs.power.amount) if costs.power else 0.0)
-    rent = float(power.site_rent_per_kw_month) if power and power.site_rent_per_kw_month is not None else 0.0
-    rented = kilowatts
-    if power is not None and power.contracted_kw is not None and setting.gpus.sum() > 0:
-        rented = np.full(tranches, float(power.contracted_kw) / float(setting.gpus.sum()))
-    capital = float(deal.finance.capital_expenditure) / max(float(setting.gpus.sum()), 1.0)
-    insurance = capital * float(operations.property_insurance_rate) / 12
-    each = rented * rent + float(operations.staff_per_gpu_month) + insurance
-    since = np.clip(number - setting.planned_ready[:, None], 0.0, 1.0)
-    shared = np.zeros(months)
+        rented = kilowatts if power.contracted_kw is None else each * float(power.contracted_kw) / gpus
+        site_rent = rented * float(power.site_rent_per_kw_month or 0)
+    staff = each * float(deal.operations.staff_per_gpu_month)
+    capital = float(deal.finance.capital_expenditure) / gpus
+    insurance = each * capital * float(deal.operations.property_insurance_rate) / 12
+    shared = np.zeros(setting.months)
     if costs.fixed is not None:
         begun = np.clip(number - line.at(costs.fixed.starts), 0.0, 1.0)
         shared = float(costs.fixed.amount) * begun * growth
     return RunningCost(
         power=power_cost,
-        other=np.full(tranches, float(costs.other.amount) if costs.other else 0.0),
+        other=each * (float(costs.other.amount) if costs.other else 0.0),
         idle_share=float(power.idle_share) if power is not None else 0.0,
-        fixed=(setting.gpus * each)[:, None] * since * growth,
+        site_rent=site_rent,
+        staff=staff,
+        property_insurance=insurance,
+        growth=growth,
+        fixed=setting.gpus[:, None] * ((site_rent + staff)[:, None] * growth + insurance[:, None]) * since,
         shared=shared,
-        fixed_per_gpu_month=each,
     )
+
+
+def _counts_its_gpus(setting: Setting) -> None:
+    """Refuse costs for each GPU where a tranche does not say what its GPUs are."""
+    deal = setting.deal
+    assert deal.finance is not None
+    costs, operations = deal.finance.operating_costs, deal.operations
+    given = {
+        "power": deal.power is not None and bool(deal.power.price_per_mwh or deal.power.site_rent_per_kw_month),
+        "operations.staff_per_gpu_month": bool(operations.staff_per_gpu_month),
+        "operations.property_insurance_rate": bool(operations.property_insurance_rate),
+        "finance.operating_costs.power": costs.power is not None and bool(costs.power.amount),
+        "finance.operating_costs.other": costs.other is not None and bool(costs.other.amount),
+    }
+    for name, there in given.items():
+        if there and not setting.gpus.all():
+            tranche = setting.tranches[int(np.argmin(setting.gpus))]
+            raise MissingTermError(f"delivery.tranches.{tranche}.cluster", name, "name the cluster, whose GPUs cost it")
 
 
 def _kilowatts_per_gpu(setting: Setting) -> FloatArray:

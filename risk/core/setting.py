@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from risk.core.calendar import Timeline, timeline
 from schemas.capacity import Cluster
+from schemas.commercial import Charge
 from schemas.deal import Deal
 from schemas.delivery import Tranche
 from schemas.errors import DealError, MissingTermError, Problem
@@ -33,8 +34,8 @@ class Setting:
     fees: NDArray[np.float64]
     """Fee of each tranche for each whole month at the contract price, shape (tranches, months). [currency]"""
     prepaid: NDArray[np.float64]
-    """Fees paid ahead at close for each tranche: a share of the mean monthly fee over the firm term, shape (tranches,).
-    [currency]"""
+    """Fees paid ahead at close for each tranche: a share of the mean monthly fee over the firm term, of the least that
+    is due where fees follow use, shape (tranches,). [currency]"""
     term_months: int
     """Firm term of each tranche from its readiness. [month]"""
     latest_end: float
@@ -114,13 +115,17 @@ def setting(deal: Deal) -> Setting:
     part, part_of_service = _parts_of_clusters(pairs, terms)
     gpus = np.array([cluster.units.gpu if cluster else 0 for cluster in clusters]) * part
     fees = np.zeros((len(pairs), months))
+    least = np.ones(len(pairs))
     for j, (service, tranche) in enumerate(pairs):
         charge = deal.commercial.charges.get(service)
         if charge is None:
             raise MissingTermError(f"commercial.charges.{service}", "slakit score", "give the service a price")
-        price, share = float(charge.price.amount) * paid_share(deal, service), float(terms[j].share_of_service)
+        paid, share = paid_share(deal, service), float(terms[j].share_of_service)
+        price = float(charge.price.amount) * paid
+        least[j] = least_share(charge) / paid if paid else 0.0
         cluster = clusters[j]
-        if charge.price.per == "lump_month":
+        name = charge.price.counted
+        if name is None:
             fees[j] = price * share
         elif cluster is None:
             raise MissingTermError(
@@ -131,7 +136,6 @@ def setting(deal: Deal) -> Setting:
         elif charge.price.per == "gpu_hour":
             fees[j] = price * cluster.units.gpu * part_of_service[j] * line.hours
         else:
-            name = {"node_month": "node", "kw_month": "kw"}[charge.price.per]
             units = getattr(cluster.units, name)
             if units is None:
                 raise MissingTermError(
@@ -150,7 +154,7 @@ def setting(deal: Deal) -> Setting:
         planned_ready=np.array([line.at(t.ready_for_service_date) for t in terms]),
         gpus=gpus,
         fees=fees,
-        prepaid=paid_ahead * term_months * fees.mean(axis=1),
+        prepaid=paid_ahead * term_months * fees.mean(axis=1) * least,
         term_months=term_months,
         latest_end=line.at(deal.commercial.term.ends_by) if deal.commercial.term.ends_by else np.inf,
     )
@@ -165,8 +169,8 @@ def paid_share(deal: Deal, service: str) -> float:
         When less than all must be paid for and the deal does not say what is used.
     """
     assert deal.commercial is not None
-    least = deal.commercial.charges[service].take_or_pay
-    if least is None or least == 1:
+    least = least_share(deal.commercial.charges[service])
+    if least == 1:
         return 1.0
     usage = deal.assumptions.usage
     if usage is None:
@@ -175,7 +179,17 @@ def paid_share(deal: Deal, service: str) -> float:
             f"commercial.charges.{service}.take_or_pay below 1",
             "give the share of reserved capacity that is used",
         )
-    return max(float(least), float(usage))
+    return float(share_paid(float(usage), least))
+
+
+def least_share(charge: Charge) -> float:
+    """Return the least share of reserved capacity that is paid for. [1]"""
+    return 1.0 if charge.take_or_pay is None else float(charge.take_or_pay)
+
+
+def share_paid(used: NDArray[np.float64] | float, least: float) -> NDArray[np.float64]:
+    """Return the share of reserved capacity that is paid for where a share is used, shape as `used`. [1]"""
+    return np.maximum(used, least)
 
 
 def _parts_of_clusters(

@@ -1,4 +1,4 @@
-"""The loan as scheduled: payments, balances, sources and uses. Exact where nothing is random."""
+"""The loan as scheduled: drawings, payments and balances by profile. Exact where nothing is random."""
 
 from __future__ import annotations
 
@@ -8,16 +8,48 @@ import numpy as np
 from numpy.typing import NDArray
 
 from risk.core.setting import Setting
-from schemas.finance import Finance, Loan
+from schemas.finance import Loan
 
 FloatArray = NDArray[np.float64]
 
 
-def level_payment(amount: float, monthly_rate: float, payments: int) -> float:
-    """Return the level annuity payment: D i / (1 - (1+i)^-n). [currency]"""
+def level_payment(amount: float, monthly_rate: float, payments: int, balloon: float = 0.0) -> float:
+    """Return the level payment that leaves `balloon` after the last: (D - R (1+i)^-n) i / (1 - (1+i)^-n). [currency]"""
     if monthly_rate == 0:
-        return amount / payments
-    return amount * monthly_rate / -float(np.expm1(-payments * np.log1p(monthly_rate)))
+        return (amount - balloon) / payments
+    discount = float(np.exp(-payments * np.log1p(monthly_rate)))
+    return (amount - balloon * discount) * monthly_rate / -float(np.expm1(-payments * np.log1p(monthly_rate)))
+
+
+def sculpt(
+    cash: FloatArray, rate: float, target_dscr: float, limit: float = np.inf
+) -> tuple[float, FloatArray, FloatArray]:
+    """Return the debt that a cash flow carries at a cover, and the interest and principal of each payment. [currency]
+
+    Parameters
+    ----------
+    cash : cash flow available for debt service of each period of the loan. [currency]
+    rate : of the loan for one period. [1]
+    target_dscr : cover of each payment. [1]
+    limit : greatest debt. [currency]
+
+    Notes
+    -----
+    D = sum CFADS_k / DSCR (1+i)^-k; principal_k = CFADS_k / DSCR - interest_k. Under a limit all payments fall alike,
+    so that cover stays level and is higher. A period without cash carries no debt and still pays its interest, so that
+    principal is never negative: cover is then below the target in that period, and the loan is repaid sooner.
+    """
+    due = np.maximum(cash, 0.0) / target_dscr
+    debt = float(due @ (1 + rate) ** -np.arange(1.0, len(due) + 1))
+    if debt > limit:
+        due, debt = due * (limit / debt), limit
+    interest, principal = np.zeros(len(due)), np.zeros(len(due))
+    balance = debt
+    for k, payment in enumerate(due):
+        interest[k] = rate * balance
+        principal[k] = min(max(payment - interest[k], 0.0), balance)
+        balance -= principal[k]
+    return debt, interest, principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +59,33 @@ class Schedule:
     monthly_rate: float
     """[1/month]"""
     interest: FloatArray
+    """From the first payment month; interest before it is paid from uses, shape (months,)."""
     principal: FloatArray
+    """Shape (months,)."""
     opening: FloatArray
     """Balance before the month's payment, shape (months,)."""
     closing: FloatArray
+    """Balance after the month's payment or drawing, shape (months,)."""
     first_payment_month: int
     last_payment_month: int
     commitment: float
+    """Amount of the loan; with the profile `sculpted` what the base case carries."""
     interest_during_construction: float
-    """Interest before the first payment month, paid from uses."""
+    """Interest on what is drawn before the first payment month, paid from uses."""
+    commitment_fee: float
+    """Fee on what is not yet drawn, paid from uses."""
+    balloon: float
+    """Principal that falls due with the last payment beside it."""
+    refinances: bool
+    """Whether the balloon is to be refinanced rather than paid from cash."""
 
     @property
     def service(self) -> FloatArray:
-        """Return interest and principal of each month, shape (months,)."""
-        return self.interest + self.principal
+        """Return interest and principal due in cash, without a balloon to be refinanced, shape (months,)."""
+        due = self.interest + self.principal
+        if self.refinances and len(due) >= self.last_payment_month:
+            due[self.last_payment_month - 1] -= self.balloon
+        return due
 
     @property
     def dollar_years(self) -> float:
@@ -48,75 +93,109 @@ class Schedule:
         return float(self.opening.sum()) / 12
 
 
-def schedule(loan: Loan, months: int) -> Schedule:
-    """Return the annuity of `loan` over `months` simulated months."""
-    rate = float(loan.annual_rate) / 12
-    amount, first = float(loan.amount), loan.first_payment_month
-    payment = level_payment(amount, rate, loan.payments)
-    interest, principal, opening, closing = (np.zeros(months) for _ in range(4))
-    balance = amount
-    for m in range(1, months + 1):
-        opening[m - 1] = balance
-        if first <= m < first + loan.payments:
-            interest[m - 1] = rate * balance
-            principal[m - 1] = payment - interest[m - 1]
-            balance -= principal[m - 1]
-        closing[m - 1] = balance
+@dataclass(frozen=True, slots=True)
+class MonthDue:
+    """What falls due in one month, each of shape (draws,) or one figure for all draws. [currency]"""
+
+    opening: float | FloatArray
+    """Balance before the payment."""
+    interest: float | FloatArray
+    service: float | FloatArray
+    """Interest and principal due in cash."""
+    balloon: float | FloatArray
+    """Principal to be refinanced."""
+    closing: float | FloatArray
+    """Balance once all of it is paid."""
+
+
+def schedule(loan: Loan, months: int, cash: FloatArray | None = None) -> Schedule:
+    """Return the schedule of `loan` over `months` simulated months.
+
+    Parameters
+    ----------
+    cash
+        With the profile `sculpted`, after-tax cash flow available for debt service of the base case, months 1 to at
+        least the last payment, shape (months,). [currency]
+    """
+    rate, first, last = float(loan.annual_rate) / 12, loan.first_payment_month, last_payment_month(loan)
+    amount, balloon = float(loan.amount), 0.0
+    if loan.profile == "sculpted":
+        assert loan.target_dscr is not None
+        assert cash is not None
+        amount, paid, repaid = sculpt(cash[first - 1 : last], rate, float(loan.target_dscr), amount)
+    else:
+        balloon = {"bullet": amount, "balloon": float(loan.balloon or 0)}.get(loan.profile, 0.0)
+        paid, repaid = _payments(loan, rate, balloon)
+    drawn = _drawn(loan, amount)
+    interest, principal, opening, closing = (np.zeros(last) for _ in range(4))
+    interest[first - 1 :], principal[first - 1 :] = paid, repaid
+    opening[: first - 1] = drawn
+    opening[first - 1 :] = amount - np.cumsum(repaid) + repaid
+    closing[:-1], closing[-1] = opening[1:], amount - repaid.sum()
+
+    def fitted(life: FloatArray) -> FloatArray:
+        return np.concatenate([life[:months], np.zeros(max(months - last, 0))])
+
     return Schedule(
         monthly_rate=rate,
-        interest=interest,
-        principal=principal,
-        opening=opening,
-        closing=closing,
+        interest=fitted(interest),
+        principal=fitted(principal),
+        opening=fitted(opening),
+        closing=fitted(closing),
         first_payment_month=first,
-        last_payment_month=first + loan.payments - 1,
+        last_payment_month=last,
         commitment=amount,
-        interest_during_construction=rate * amount * (first - 1),
+        interest_during_construction=float(rate * drawn.sum()),
+        commitment_fee=float(loan.commitment_fee) / 12 * float((amount - drawn).sum()),
+        balloon=balloon,
+        refinances=loan.refinancing_ltv is not None,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SourcesAndUses:
-    """What is paid at close and with what. [currency]"""
-
-    capital_expenditure: float
-    interest_during_construction: float
-    reserve: float
-    other_uses: float
-    loan: float
-    prepayment: float
-    equity: float
-
-    @property
-    def uses(self) -> float:
-        """Return the total of uses, which equals the total of sources."""
-        return self.capital_expenditure + self.interest_during_construction + self.reserve + self.other_uses
+def last_payment_month(loan: Loan) -> int:
+    """Return the month of the last payment. [month]"""
+    return loan.first_payment_month + loan.payments - 1
 
 
-def sources_and_uses(terms: Finance, plan: Schedule | None, reserve: float, prepayment: float) -> SourcesAndUses:
-    """Return sources and uses: equity is what loan and prepayment leave open."""
-    interest = plan.interest_during_construction if plan else 0.0
-    loan = plan.commitment if plan else 0.0
-    uses = float(terms.capital_expenditure) + interest + reserve + float(terms.other_uses)
-    return SourcesAndUses(
-        capital_expenditure=float(terms.capital_expenditure),
-        interest_during_construction=interest,
-        reserve=reserve,
-        other_uses=float(terms.other_uses),
-        loan=loan,
-        prepayment=prepayment,
-        equity=uses - loan - prepayment,
-    )
+def _payments(loan: Loan, rate: float, balloon: float) -> tuple[FloatArray, FloatArray]:
+    """Return interest and principal of each payment of a loan that is not sculpted, the balloon in the last."""
+    amount, count = float(loan.amount), loan.payments
+    interest, principal = np.zeros(count), np.zeros(count)
+    level = level_payment(amount, rate, count, balloon)
+    balance = amount
+    for k in range(count):
+        interest[k] = rate * balance
+        principal[k] = amount / count if loan.profile == "straight" else level - interest[k]
+        balance -= principal[k]
+    principal[-1] += balloon
+    return interest, principal
 
 
-def reserve_targets(loan: Loan, months_held: int, months: int) -> FloatArray:
-    """Return the reserve's target at close and after each month: min(k payments, all service left). [currency]
+def _drawn(loan: Loan, amount: float) -> FloatArray:
+    """Return what is drawn at the start of each month before the first payment, shape (months before it,). [currency]
 
-    Shape (months + 1,); entry 0 is funded at close. Service left counts to maturity, also past the last month.
+    Drawings come in their order; where a sculpted loan carries less than they add up to, the last are smaller.
     """
-    payment = level_payment(float(loan.amount), float(loan.annual_rate) / 12, loan.payments)
-    left = loan.first_payment_month + loan.payments - 1 - np.arange(months + 1)
-    return np.asarray(payment * np.clip(left, 0, min(months_held, loan.payments)))
+    later = np.zeros(loan.first_payment_month)
+    for drawing in loan.drawings:
+        later[drawing.month] += float(drawing.amount)
+    at_close = max(amount - float(later.sum()), 0.0)
+    return np.minimum(at_close + np.cumsum(later), amount)[:-1]
+
+
+def reserve_targets(loan: Loan, months_held: int, months: int, cash: FloatArray | None = None) -> FloatArray:
+    """Return the reserve's target at close and after each month: the next k payments, or all that are left. [currency]
+
+    Shape (months + 1,); entry 0 is funded at close. Payments count to maturity, also past the last month; a balloon is
+    not held in reserve.
+    """
+    first, last = loan.first_payment_month, last_payment_month(loan)
+    plan = schedule(loan, last, cash)
+    due = (plan.interest + plan.principal)[first - 1 :]
+    due[-1] -= plan.balloon
+    so_far = np.concatenate([[0.0], np.cumsum(due)])
+    made = np.clip(np.arange(months + 1) - first + 1, 0, loan.payments)
+    return np.asarray(so_far[np.minimum(made + months_held, loan.payments)] - so_far[made])
 
 
 def prescribed_service(setting: Setting) -> FloatArray | None:

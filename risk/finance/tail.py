@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from risk.core.calendar import HOURS_PER_EQUAL_MONTH
+from risk.core.running_cost import running_cost
 from risk.core.setting import Setting
 from risk.finance.waterfall import Finances
 
@@ -13,7 +14,8 @@ from risk.finance.waterfall import Finances
 def tail_cash(setting: Setting, finances: Finances, losses: float) -> NDArray[np.float64] | None:
     """Return after-tax cash of the prescribed months after maturity, shape (months,), or None. [currency]
 
-    The typed rent on all GPUs, the same running cost, depreciation going on, no interest.
+    The typed rent on all GPUs, running cost at full load and at the prices of the last month simulated, depreciation
+    going on, no interest.
 
     Parameters
     ----------
@@ -22,20 +24,17 @@ def tail_cash(setting: Setting, finances: Finances, losses: float) -> NDArray[np
     law = setting.deal.assumptions.prescribed.project_tail
     if law is None:
         return None
-    gpus = float(setting.gpus.sum())
-    hours = gpus * HOURS_PER_EQUAL_MONTH
-    costs = finances.terms.operating_costs
-    running = sum(float(cost.amount) for cost in (costs.power, costs.other) if cost) * hours + finances.fixed
-    cash = float(law.rent_per_gpu_hour) * hours - running
+    cost = running_cost(setting)
+    hours = setting.gpus * HOURS_PER_EQUAL_MONTH
+    fixed = setting.gpus @ ((cost.site_rent + cost.staff) * cost.growth[-1] + cost.property_insurance)
+    cash = float(law.rent_per_gpu_hour) * hours.sum() - (cost.power + cost.other) @ hours - fixed - cost.shared[-1]
     flows = np.full(law.months, cash)
-    tax = finances.terms.tax
+    tax = finances.tax
     if tax is None:
         return flows
-    first = finances.plan.first_payment_month if finances.plan else 1
-    monthly = float(finances.terms.capital_expenditure) / tax.depreciation_months
+    carried = np.array([losses])
     for k in range(law.months):
-        month = setting.months + k + 1
-        income = cash - (monthly if month < first + tax.depreciation_months else 0.0)
-        flows[k] = cash - float(tax.rate) * max(0.0, income - losses)
-        losses = max(0.0, losses - income)
+        income = np.array([cash - tax.depreciation(setting.months + k + 1)])
+        due, carried = tax.due(income, carried)
+        flows[k] = cash - due[0]
     return flows

@@ -1,4 +1,4 @@
-"""The customer's money of a month: fees, prepayment, credits; and which months were bad."""
+"""What capacity earns in a month: fees, prepayment, credits, re-letting; and which months were bad."""
 
 from __future__ import annotations
 
@@ -8,22 +8,25 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from risk.contract_rules import bands, caps, stacking
+from risk.contract_rules import caps, measured_from, stacking
 from risk.core.protocol import Paths, Phase, State, StepFunction
 from risk.core.setting import Setting, share_in_term
 from risk.revenue.fees import PrepaymentSchedule
-from risk.revenue.service import simulated_levels
+from risk.revenue.reletting import Reletting
+from risk.revenue.service import MeasuredMonth, SimulatedLevel, simulated_levels
 from schemas.cancellation import BadMonths
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 
 class Revenue:
-    """Writes fees, credits and bad months of the month.
+    """Writes fees, credits, bad months and the income of re-letting of the month.
 
-    Arrays (draws, tranches): `fees_by_tranche`, `prepaid_used`, `prepaid_left` [currency], `share_in_term` [1],
-    `in_term`, `bad_month:<limb>`; (draws,): `fees`, `credits`, `fees_payable` after prepayment and credits, and
-    `credit:<level>` before stacking and caps [currency].
+    Arrays (draws, tranches): `fees_by_tranche` [currency], `share_in_term`, share of the month in which a tranche is
+    ready and under contract [1], `in_term`, `bad_month:<limb>`; (draws,): `fees`, `credits`, `fees_payable` after
+    prepayment and credits, and `credit:<level>` before stacking and caps [currency]; those of `PrepaymentSchedule` and
+    `Reletting`. Nothing here depends on the loan.
     """
 
     streams: tuple[str, ...] = ()
@@ -32,9 +35,11 @@ class Revenue:
         deal = setting.deal
         self.setting = setting
         self.prepayment = PrepaymentSchedule(setting)
+        self.reletting = Reletting(setting)
         self.levels, self.left_out = simulated_levels(setting)
         self.services = tuple(deal.services)
         self.member = np.array([[of == name for name in self.services] for of in setting.service_of], dtype=float)
+        self.of_all, self.of_services = np.ones(len(setting.tranches)), np.ones(len(self.services))
         claimed = deal.assumptions.claimed_share
         self.claimed = float(claimed) if claimed is not None and deal.credits.process.mode == "claimed" else 1.0
         chronic = deal.cancellation.chronic_failure
@@ -51,70 +56,74 @@ class Revenue:
         return {}
 
     def steps(self) -> Mapping[Phase, StepFunction]:
-        """Return fees, then service."""
-        return {Phase.FEES: self._fees, Phase.SERVICE: self._service}
+        """Return fees, then service, then what is let again."""
+        return {Phase.FEES: self._fees, Phase.SERVICE: self._service, Phase.RELETTING: self.reletting.step}
 
     def ignores(self) -> tuple[str, ...]:
         """Return what this model leaves out."""
         words = [
-            "Revenue: fees are paid in the month they accrue; a credit is taken off the fee of its own month; nothing "
-            "is let again after the contract ends or expires.",
+            "Revenue: fees are paid in the month they accrue; a credit is taken off the fee of its own month.",
             "Exclusions: every simulated outage counts; planned work, force majeure and outages caused by the customer "
             "are not simulated.",
         ]
-        if np.any(self.prepayment.amounts):
-            words.append("Prepayment: the refund of the unused part on early exit is not paid out in the simulation.")
-            if self.setting.deal.finance and self.setting.deal.finance.tax:
-                words.append("Prepayment: fees paid ahead are not taxed, neither at close nor as they are credited.")
-        return (*words, *self.left_out)
+        commercial = self.setting.deal.commercial
+        assert commercial is not None
+        if commercial.renewal_months:
+            words.append("Term: the option to renew is never used.")
+        if commercial.prepayment is not None and np.any(self.prepayment.amounts):
+            days = self.setting.deal.cancellation.refund_days
+            words.append(
+                "Prepayment: what is not credited when a contract ends, for whatever reason, is paid back in the month "
+                f"in which the {days} days for it run out; no damages that the customer owes are taken off it."
+            )
+            if commercial.prepayment.security == "escrow":
+                words.append("Prepayment: held in escrow by the contract, counted as paid to the project at close.")
+        return (*words, *self.reletting.ignores(), *self.left_out)
 
     def _fees(self, month: int, state: State) -> None:
         ready = state.path["ready"]
-        share = share_in_term(ready, month, self.setting.term_ends(ready)) * state.under_contract
-        factor = state.now.get("rent_factor", 1.0)
-        fees = share * self.setting.fees[:, month - 1] * factor
+        ends = self.setting.term_ends(ready)
+        share = share_in_term(ready, month, ends) * state.under_contract
+        fees = share * self.setting.fees[:, month - 1] * state.now.get("rent_factor", 1.0)
         state.now["share_in_term"] = share
         state.now["fees_by_tranche"] = fees
-        state.now["fees"] = fees.sum(axis=1)
-        state.now["in_term"] = self.setting.term_ends(ready) > month
+        state.now["fees"] = fees @ self.of_all
+        state.now["in_term"] = ends > month
         state.post("fees", state.now["fees"])
-        self._prepayment(month, state, fees)
-
-    def _prepayment(self, month: int, state: State, fees: FloatArray) -> None:
-        """Credit the prepayment back; what exceeds the month's fee waits for the next."""
-        ready = state.path["ready"]
-        waiting = state.now.get("prepaid_waiting", 0.0)
-        due = waiting + self.prepayment.credited(ready, month) * state.under_contract
-        used = np.minimum(due, fees)
-        state.now["prepaid_used"], state.now["prepaid_waiting"] = used, due - used
-        state.now["prepaid_left"] = self.prepayment.left(ready, month) + state.now["prepaid_waiting"]
-        if self.prepayment.cumulative is not None:
-            state.post("prepayment_credited", -used.sum(axis=1))
+        self.prepayment.step(month, state, fees)
 
     def _service(self, month: int, state: State) -> None:
-        minutes = int(self.setting.timeline.window_minutes[month - 1])
-        share, begins = state.now["share_in_term"], state.path["ready"] > month - 1
-        windows = {level.id: level.window(share, minutes, begins) for level in self.levels}
-        self._bad_months(month, state, windows)
-        self._credits(month, state, windows)
-        state.now["fees_payable"] = state.now["fees"] - state.now["prepaid_used"].sum(axis=1) - state.now["credits"]
+        measured = {level.id: level.measured(state, month, self._window(level, month, state)) for level in self.levels}
+        self._bad_months(month, state, measured)
+        self._credits(month, state, measured)
+        state.now["fees_payable"] = state.now["fees"] - state.now["credits"]
+        if self.prepayment.terms is not None:
+            state.now["fees_payable"] -= state.now["prepaid_used"] @ self.of_all
 
-    def _bad_months(self, month: int, state: State, windows: dict[str, NDArray[np.int64]]) -> None:
+    def _window(self, level: SimulatedLevel, month: int, state: State) -> IntArray:
+        """Return the time of the month in which a level measures each tranche, shape (draws, tranches)."""
+        ready = state.path["ready"]
+        begins = ready > month - 1
+        window = level.window(state.now["share_in_term"], int(self.setting.timeline.window_minutes[month - 1]), begins)
+        if level.terms.measured_from == "all_ready":
+            late = np.flatnonzero(begins) // begins.shape[1]  # draws in which some tranche is not ready all month
+            bound = state.under_contract[late] & (self.setting.term_ends(ready[late]) > month - 1) & level.tranches
+            window[late[~measured_from.arrays(ready[late], bound, month)]] = 0
+        return window
+
+    def _bad_months(self, month: int, state: State, measured: dict[str, MeasuredMonth]) -> None:
+        prescribed = state.path.get("bad_month")
         for i, limb in self.limbs:
-            window = windows.get(limb.service_level, np.zeros(state.under_contract.shape, dtype=np.int64))
-            prescribed = state.path.get("bad_month")
-            if prescribed is not None:
-                bad = prescribed[:, :, month - 1] & (window > 0)
+            level = measured.get(limb.service_level)
+            if level is None:
+                bad = np.zeros(state.under_contract.shape, dtype=bool)
+            elif prescribed is not None:
+                bad = prescribed[:, :, month - 1] & (level.window > 0)
             else:
-                minutes = state.now.get(f"counted_minutes:{limb.service_level}")
-                if minutes is None:
-                    bad = np.zeros(window.shape, dtype=bool)
-                else:
-                    counted = minutes[:, :, month - 1]
-                    bad = (window > 0) & bands.is_below(counted, np.maximum(window, 1), limb.below)
+                bad = level.is_below(limb.below)
             state.now[f"bad_month:{i}"] = bad
 
-    def _credits(self, month: int, state: State, windows: dict[str, NDArray[np.int64]]) -> None:
+    def _credits(self, month: int, state: State, measured: dict[str, MeasuredMonth]) -> None:
         terms = self.setting.deal.credits
         fees = state.now["fees_by_tranche"]
         base = fees if terms.includes_prepaid else fees - state.now["prepaid_used"]
@@ -122,26 +131,24 @@ class Revenue:
             base = base @ self.member @ self.member.T
         by_level: dict[str, FloatArray] = {}
         for level in self.levels:
-            by_level[level.id] = level.credit(state, month, windows[level.id], fees, base) @ self.member
-            state.now[f"credit:{level.id}"] = by_level[level.id].sum(axis=1)
-        if not by_level:
+            by_level[level.id] = level.credit(state, measured[level.id], fees, base) @ self.member
+            state.now[f"credit:{level.id}"] = by_level[level.id] @ self.of_services
+        if not any(amounts.any() for amounts in by_level.values()):
             state.now["credits"] = np.zeros(state.draws)
             return
         due, _ = stacking.arrays(by_level, terms.between_levels)
-        year, paid, planned = self._contract_year(month, state)
-        allowed = caps.arrays(
-            due * self.claimed,
-            fees @ self.member,
-            planned,
-            paid,
-            terms.caps,
-        )
-        state.now["credits_paid_this_year"] = paid + allowed
-        state.now["contract_year"] = year
-        state.now["credits"] = allowed.sum(axis=1)
+        due = due * self.claimed
+        if terms.caps.year is None:
+            allowed = caps.arrays(due, fees @ self.member, np.zeros(1), np.zeros(1), terms.caps)
+        else:
+            year, paid, planned = self._contract_year(month, state)
+            allowed = caps.arrays(due, fees @ self.member, planned, paid, terms.caps)
+            state.now["credits_paid_this_year"] = paid + allowed
+            state.now["contract_year"] = year
+        state.now["credits"] = allowed @ self.of_services
         state.post("credits", -state.now["credits"])
 
-    def _contract_year(self, month: int, state: State) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
+    def _contract_year(self, month: int, state: State) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return the contract year of each service, what its credits came to so far, and its planned fees.
 
         Each of shape (draws, services). A year starts with the calendar month in which the service's first tranche is

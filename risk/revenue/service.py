@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,35 @@ from schemas.errors import NotComputedError
 from schemas.service_levels import ServiceLevel
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 WHOLE_UNIT_LEVELS = ("cluster", "site", "hall")
 """Levels whose unit is the whole tranche."""
 COUNTED_LEVELS = ("node", "rack", "scale_up_domain")
 """Levels of which a tranche holds many like units, counted by credit band."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredMonth:
+    """What one service level measures in one month of all draws."""
+
+    window: IntArray
+    """Time in which each tranche is measured, shape (draws, tranches). [min, or s as counted]"""
+    down: IntArray
+    """Where in the flattened window there is downtime that counts, shape (down,)."""
+    counted: IntArray
+    """That downtime, same shape. [min, or s as counted]"""
+
+    @property
+    def window_of_down(self) -> IntArray:
+        """Return the measured time at `down`, same shape. [min, or s as counted]"""
+        return self.window.ravel()[self.down]
+
+    def is_below(self, below: Decimal) -> BoolArray:
+        """Return whether availability of the month lies strictly below a threshold, shape (draws, tranches)."""
+        is_below = np.zeros(self.window.size, dtype=bool)
+        is_below[self.down] = bands.is_below(self.counted, self.window_of_down, below)
+        return is_below.reshape(self.window.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,54 +66,76 @@ class SimulatedLevel:
     of_service_fee: bool
     """Whether a credit is a share of the fee of the whole service, or of that of the unit."""
 
-    def window(self, share: FloatArray, month_minutes: int, begins: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return the minutes of the month in which each tranche is measured, shape as `share`. [min]
+    @property
+    def clock(self) -> tuple[str, int]:
+        """Return the unit in which downtime is counted, and how many of it make a minute."""
+        return ("seconds", 60) if self.rules.minute_rule == "exact_seconds" else ("minutes", 1)
+
+    def window(self, share: FloatArray, month_minutes: int, begins: BoolArray) -> IntArray:
+        """Return the time of the month in which each tranche is measured, shape as `share`. [min, or s as counted]
 
         Tranches of other services are not measured.
 
         Parameters
         ----------
-        share : share of the month in which the tranche is ready and its term runs. [1]
+        share : share of the month in which the tranche is ready and under contract. [1]
         month_minutes : length of the month. [min]
-        begins : whether the tranche becomes ready in this month.
+        begins : whether the tranche is not ready when the month starts.
         """
-        whole_minutes = FIXED_MONTH_MINUTES if self.rules.month_length == "fixed_30" else month_minutes
-        part = np.floor(share * month_minutes + 1e-6)
+        _, ticks = self.clock
+        whole = (FIXED_MONTH_MINUTES if self.rules.month_length == "fixed_30" else month_minutes) * ticks
+        part = np.floor(share * (month_minutes * ticks) + 1e-6)
         if not self.measures_first_part:
             part = np.where(begins, 0.0, part)
-        part = np.where(share > 1 - 1e-9, whole_minutes, part)
+        part = np.where(share > 1 - 1e-9, whole, part)
         return np.asarray(np.where(self.tranches, part, 0.0), dtype=np.int64)
 
-    def credit(
-        self, state: State, month: int, window: NDArray[np.int64], fees: FloatArray, base: FloatArray
-    ) -> FloatArray:
+    def measured(self, state: State, month: int, window: IntArray) -> MeasuredMonth:
+        """Return the downtime that counts in the month, within the time in which each tranche is measured.
+
+        Parameters
+        ----------
+        window : time in which each tranche is measured, shape (draws, tranches). [min, or s as counted]
+        """
+        nowhere = np.zeros(0, dtype=np.int64)
+        by_month = state.now.get(f"counted_{self.clock[0]}:{self.id}")
+        if by_month is None:
+            return MeasuredMonth(window, nowhere, nowhere)
+        counted = by_month[:, :, month - 1].ravel()
+        down = np.flatnonzero((counted > 0) & (window.ravel() > 0))
+        return MeasuredMonth(window, down, counted[down])
+
+    def credit(self, state: State, month: MeasuredMonth, fees: FloatArray, base: FloatArray) -> FloatArray:
         """Return the credit of each tranche before month and year caps, shape (draws, tranches). [currency]
 
         Parameters
         ----------
-        window : minutes in which the tranche was in service this month, shape (draws, tranches). [min]
-        fees : fees accrued this month, same shape. [currency]
+        month : downtime of the month.
+        fees : fees accrued this month, shape (draws, tranches). [currency]
         base : what credits are taken of: those fees or a part of them, or of each tranche's whole service, same shape.
             [currency]
         """
         if self.terms.level in COUNTED_LEVELS:
-            counts = state.now.get(f"nodes_in_band:{self.id}")
-            if counts is None:
-                return np.zeros_like(fees)
-            nodes_each = self.terms.n or 1
-            part = np.divide(float(nodes_each), self.nodes, out=np.zeros_like(self.nodes), where=self.nodes > 0)
-            unit_base = base if self.of_service_fee else base * part
-            credit = np.zeros_like(fees)
-            for b, band in enumerate(self.terms.credit.bands):
-                line = np.minimum(unit_base * float(band.credit_fraction), self.unit_cap * fees * part)
-                credit += counts[:, :, b] / nodes_each * np.round(line, 2)  # each unit's line is rounded to the cent
-            return credit * self.tranches
-        minutes = state.now.get(f"counted_minutes:{self.id}")
-        if minutes is None:
-            return np.zeros_like(fees)
-        fraction = bands.arrays(minutes[:, :, month - 1], np.maximum(window, 1), self.terms.credit)
-        line = np.minimum(fraction * base, self.unit_cap * fees)
-        return np.asarray(np.where((window > 0) & self.tranches, np.round(line, 2), 0.0), dtype=np.float64)
+            return self._credit_of_many(state, month.window, fees, base)
+        credit = np.zeros(fees.size)
+        fraction = bands.arrays(month.counted, month.window_of_down, self.terms.credit)
+        line = np.minimum(fraction * base.ravel()[month.down], self.unit_cap * fees.ravel()[month.down])
+        credit[month.down] = np.round(line, 2)
+        return credit.reshape(fees.shape)
+
+    def _credit_of_many(self, state: State, window: IntArray, fees: FloatArray, base: FloatArray) -> FloatArray:
+        """Return the credit of each tranche for its many like units, counted by band."""
+        credit = np.zeros_like(fees)
+        counts = state.now.get(f"nodes_in_band:{self.id}")
+        if counts is None:
+            return credit
+        nodes_each = self.terms.n or 1
+        part = np.divide(float(nodes_each), self.nodes, out=np.zeros_like(self.nodes), where=self.nodes > 0)
+        unit_base = base if self.of_service_fee else base * part
+        for b, band in enumerate(self.terms.credit.bands):
+            line = np.minimum(unit_base * float(band.credit_fraction), self.unit_cap * fees * part)
+            credit += counts[:, :, b] / nodes_each * np.round(line, 2)  # each unit's line is rounded to the cent
+        return np.asarray(credit * (window > 0))
 
 
 def simulated_levels(setting: Setting) -> tuple[tuple[SimulatedLevel, ...], tuple[str, ...]]:

@@ -6,11 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from risk.core.setting import setting, share_in_term
-from risk.finance.loan import schedule
+from risk.core.running_cost import running_cost
+from risk.core.setting import Setting, setting, share_in_term
+from risk.finance.loan import Schedule, last_payment_month, schedule
 from risk.revenue.fees import PrepaymentSchedule
 from schemas.deal import Deal
+from schemas.errors import NotComputedError
+
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,41 +42,86 @@ def debt_months(deal: Deal) -> Iterator[DebtMonth]:
         When the deal lacks a section that fees and costs are read from.
     MissingTermError
         When it lacks a term of them.
+    NotComputedError
+        When the loan follows cash of months that are not simulated.
     """
     plan = setting(deal)
     assert deal.finance is not None
-    loan, costs = deal.finance.loan, deal.finance.operating_costs
-    if loan is None:
+    if deal.finance.loan is None:
         return
-    due = schedule(loan, plan.months).service
-    prepayment = PrepaymentSchedule(plan)
-    ready = plan.planned_ready
-    per_hour = sum(float(cost.amount) for cost in (costs.power, costs.other) if cost is not None)
-    starts = plan.timeline.at(costs.fixed.starts) if costs.fixed else 0.0
+    fees, cash = _fees_and_cash(plan)
+    due = _schedule(plan, cash).service
     for month in range(1, plan.months + 1):
         if due[month - 1] <= 0:
             continue
-        in_term = share_in_term(ready, month, plan.term_ends(ready))
-        fees = float(in_term @ plan.fees[:, month - 1])
-        running = np.clip(month - ready, 0.0, 1.0)
-        cost = per_hour * float(running @ plan.gpus) * float(plan.timeline.hours[month - 1])
-        if costs.fixed is not None:
-            cost += float(costs.fixed.amount) * min(max(month - starts, 0.0), 1.0)
-        credited = float(prepayment.credited(ready, month).sum())
+        in_term = share_in_term(plan.planned_ready, month, plan.term_ends(plan.planned_ready))
         yield DebtMonth(
             label=plan.timeline.label(month),
-            fees=fees,
-            cash=fees - credited - cost,
+            fees=float(fees[month - 1]),
+            cash=float(cash[month - 1]),
             debt_service=float(due[month - 1]),
             in_full_service=bool((in_term == 1).all()),
         )
 
 
 def balances(deal: Deal) -> tuple[float, ...]:
-    """Return the loan's balance at close and after each month to its maturity. [currency]"""
+    """Return the loan's balance at close and after each month to its maturity. [currency]
+
+    Raises
+    ------
+    DealError, MissingTermError, NotComputedError
+        As `debt_months`, for a loan that follows cash.
+    """
     assert deal.finance is not None
     loan = deal.finance.loan
     if loan is None:
         return ()
-    months = loan.first_payment_month + loan.payments - 1
-    return float(loan.amount), *(float(balance) for balance in schedule(loan, months).closing)
+    if loan.profile == "sculpted":
+        plan = setting(deal)
+        found = _schedule(plan, _fees_and_cash(plan)[1])
+    else:
+        found = schedule(loan, last_payment_month(loan))
+    return float(found.opening[0]), *(float(balance) for balance in found.closing)
+
+
+def _schedule(plan: Setting, cash: FloatArray) -> Schedule:
+    """Return the loan's schedule over the months simulated; a sculpted one on cash before tax."""
+    assert plan.deal.finance is not None
+    loan = plan.deal.finance.loan
+    assert loan is not None
+    if loan.profile != "sculpted":
+        return schedule(loan, plan.months)
+    if plan.months < last_payment_month(loan):
+        raise NotComputedError(
+            "finance.loan.profile",
+            "a sculpted loan that outlives the months simulated",
+            "lengthen or remove finance.horizon_months",
+        )
+    return schedule(loan, plan.months, cash)
+
+
+def _fees_and_cash(plan: Setting) -> tuple[FloatArray, FloatArray]:
+    """Return fees, and fees less prepayment credited, less costs and the price of covers, each (months,). [currency]"""
+    cost, prepayment, ready = running_cost(plan), PrepaymentSchedule(plan), plan.planned_ready
+    hourly, ends = (cost.power + cost.other) * plan.gpus, plan.term_ends(ready)
+    fees, cash = np.zeros(plan.months), np.zeros(plan.months)
+    for month in range(1, plan.months + 1):
+        m = month - 1
+        fees[m] = share_in_term(ready, month, ends) @ plan.fees[:, m]
+        running = hourly @ np.clip(month - ready, 0.0, 1.0) * plan.timeline.hours[m]
+        cash[m] = fees[m] - prepayment.credited(ready, month).sum() - running - cost.fixed[:, m].sum() - cost.shared[m]
+    return fees, cash - _price_of_covers(plan)
+
+
+def _price_of_covers(plan: Setting) -> FloatArray:
+    """Return premiums of insurance and the fee of the backstop, shape (months,). [currency]"""
+    finance, insurance, backstop = plan.deal.finance, plan.deal.insurance, plan.deal.backstop
+    assert finance is not None
+    first = finance.loan.first_payment_month - 1 if finance.loan else 0
+    number, price = np.arange(1, plan.months + 1, dtype=float), np.zeros(plan.months)
+    for layer in insurance.layers.values() if insurance else ():
+        start = first if layer.premium_from is None else plan.timeline.at(layer.premium_from)
+        price += float(layer.premium_per_month) * np.clip(number - start, 0.0, 1.0)
+    if backstop is not None and backstop.amount is not None:
+        price += float(backstop.fee_rate * backstop.amount) / 12 * (number > first)
+    return price

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
+from risk.contract_rules import monthly_price
 from schemas.capacity import Cluster
+from schemas.commercial import Price
 from schemas.deal import Deal
 from schemas.money import Money, rounded_to_minor_unit
 from schemas.service_levels import ServiceLevel
@@ -36,12 +39,17 @@ class ServiceView:
         charge = commercial.charges.get(self.name) if commercial and self.name else None
         if charge is None:
             return None
-        amount = Fraction(charge.price.amount)
-        if charge.price.per == "lump_month":
-            return amount
-        if charge.price.per == "node_month":
-            return amount * self.nodes if self.nodes is not None else None
-        return amount * sum(cluster.units.gpu for cluster in self.clusters) * hours if self.clusters else None
+        count = self._counted(charge.price)
+        if charge.price.counted is not None and count is None:
+            return None
+        return monthly_price.exact(charge.price, count, hours, f"commercial.charges.{self.name}.price").value
+
+    def _counted(self, price: Price) -> Decimal | None:
+        """Return how many units the price counts, None where a cluster does not say."""
+        if price.counted is None:
+            return None
+        counts = [getattr(cluster.units, price.counted) for cluster in self.clusters]
+        return sum((Decimal(count) for count in counts if count), Decimal(0)) if counts and all(counts) else None
 
     def money(self, amount: Fraction | None) -> Money | None:
         """Return an amount in the deal's currency, rounded to its minor unit."""

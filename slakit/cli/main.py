@@ -154,6 +154,29 @@ def score(
 
 
 @app.command()
+def scenarios(
+    deal: DealFile,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="More of them: a list of {name, set}.", show_default=False)
+    ] = None,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            "--draws", metavar="N", min=FEWEST_DRAWS, max=MOST_DRAWS, help="Futures simulated; none, base path alone."
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="S", min=0, max=LARGEST_SEED, help="Seed; the same gives the same figures.")
+    ] = 20261130,
+    as_json: Json = False,
+) -> None:
+    """Put a deal under stresses, side by side."""
+    from slakit.cli import scenarios as command
+
+    _finish(as_json, command.run, deal, file, draws, seed)
+
+
+@app.command()
 def schema(
     out: Annotated[Path | None, typer.Option("-o", "--out", metavar="FILE", help="File to write to.")] = None,
     as_json: Json = False,

@@ -89,15 +89,16 @@ class Templates:
         if deal.commercial is None or deal.delivery is None:
             return Nothing(reader, "commercial.term.months")
         firm = reader.value("commercial.term.months")
-        leave = reader.value("cancellation.convenience")
-        for view in (leave.first_exercise, leave.notice) if isinstance(leave, View) else ():
+        leave, ends_by = reader.value("cancellation.convenience"), reader.value("commercial.term.ends_by")
+        for view in (ends_by, *((leave.first_exercise, leave.notice) if isinstance(leave, View) else ())):
             if isinstance(view, View):
                 reader.whole(view)
         ready = []
         for name, tranche in deal.delivery.tranches.items():
             view = reader.value(f"delivery.tranches.{name}.ready_for_service_date")
             ready.append(reader.whole(view) if isinstance(view, View) else tranche.ready_for_service_date)
-        bound = effective_term.firm_time(deal.commercial.term.months, deal.cancellation.convenience, ready)
+        term = deal.commercial.term
+        bound = effective_term.firm_time(term.months, deal.cancellation.convenience, ready, term.ends_by)
         if bound is None:
             return "not computed, because one date is on the calendar and another is counted from financial close"
         months, days = counted(bound.months, "month"), f" and {counted(bound.days, 'day')}" if bound.days else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from schemas.base import Terms
 
@@ -17,6 +17,25 @@ def one_step(annotations: Sequence[Any], step: str | int) -> tuple[Any, ...]:
 def models_of(annotations: Sequence[Any]) -> tuple[type[Terms], ...]:
     """Return the models among these types and their alternatives."""
     return tuple(model for annotation in annotations for model in _models(annotation))
+
+
+def tags_of(models: Sequence[type[Terms]], key: str) -> dict[str, type[Terms]]:
+    """Return the words that `key` may have, each with the model that it stands for."""
+    fields = ((model.model_fields.get(key), model) for model in models)
+    return {str(word): model for field, model in fields if field for word in get_args(field.annotation)}
+
+
+def of_label(models: Sequence[type[Terms]], label: str) -> tuple[type[Terms], ...]:
+    """Return the models that pydantic means by the label of an alternative: the name of a class, or a word of a key."""
+    return tuple(
+        model
+        for model in models
+        if model.__name__ == label
+        or any(
+            get_origin(field.annotation) is Literal and get_args(field.annotation) == (label,)
+            for field in model.model_fields.values()
+        )
+    )
 
 
 def described_field(model: type[Terms], name: str) -> str:

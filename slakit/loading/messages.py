@@ -127,9 +127,6 @@ def explained(error: Mapping[str, Any]) -> tuple[str, str, str]:
             key = str(context["discriminator"]).strip("'")
             _, expected, remedy = _not_among(context["tag"], tags)
             return f"`{key}` {context['tag']!r}", expected, remedy
-        case "union_tag_not_found":
-            key = str(context["discriminator"]).strip("'")
-            return f"{found} without `{key}`", f"`{key}`, which says which form it has", f"add `{key}`"
         case "string_pattern_mismatch":
             expected, remedy = _PATTERNS.get(
                 context["pattern"], (f"text of the pattern {context['pattern']}", "correct it")

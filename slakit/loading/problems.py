@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from schemas.base import Terms
 from schemas.deal import Deal, steps_of
 from schemas.errors import Problem, TermsError, TermsErrors
-from slakit.loading.fields import described_field, models_of, one_step
+from slakit.loading.fields import described_field, models_of, of_label, one_step, tags_of
 from slakit.loading.messages import described, explained
 from slakit.loading.positions import Positions, written
 from slakit.loading.source import WHOLE_FILE
@@ -45,7 +45,7 @@ class _Placed:
     error: Mapping[str, Any]
     steps: Steps
     models: tuple[type[Terms], ...] = ()
-    """For an unknown or missing key: what its holder may be."""
+    """For an unknown or missing key: what its holder may be; for a form that is not said: the forms there are."""
     on_key: bool = False
     nearest: str | None = None
     """For an unknown key: the known one that was probably meant."""
@@ -77,7 +77,7 @@ def _placed(faults: Iterable[_Fault], data: object, steps: Steps, types: tuple[A
     alternatives: dict[str, list[_Fault]] = {}
     for fault in faults:
         if not fault.rest:
-            yield _Placed(fault.error, steps)
+            yield _Placed(fault.error, steps, models_of(types))
             continue
         step, rest = fault.rest[0], fault.rest[1:]
         if step == "[key]":
@@ -93,8 +93,7 @@ def _placed(faults: Iterable[_Fault], data: object, steps: Steps, types: tuple[A
         yield from _placed(inner, child, (*steps, step), one_step(types, step))
     if alternatives:
         label, meant = _meant(alternatives, data, models_of(types))
-        of_label = tuple(model for model in models_of(types) if model.__name__ == label)
-        yield from _placed(meant, data, steps, of_label or types)
+        yield from _placed(meant, data, steps, of_label(models_of(types), label) or types)
 
 
 def _holds(data: object, step: str | int) -> bool:
@@ -193,6 +192,8 @@ def _problems(item: _Placed, data: object, positions: Positions, file: str) -> I
         yield _unknown_key(item, positions, file)
     elif kind == "missing":
         yield _missing_key(item, positions, file)
+    elif kind == "union_tag_not_found":
+        yield _no_form(item, positions, file)
     else:
         found, expected, remedy = explained(item.error)
         steps = item.steps
@@ -215,6 +216,23 @@ def _missing_key(item: _Placed, positions: Positions, file: str) -> Problem:
     expected = f"`{key}`" + (f" ({said[0].lower()}{said[1:]})" if said else "")
     remedy = "add `schema_version: 1`" if item.steps == ("schema_version",) else f"add `{key}`"
     return _problem(item.steps, "nothing", expected, remedy, positions, file)
+
+
+def _no_form(item: _Placed, positions: Positions, file: str) -> Problem:
+    """Return the problem of a mapping that does not say which of several forms it has, with the one it fits, if any."""
+    key = str(item.error["ctx"]["discriminator"]).strip("'")
+    value = item.error["input"]
+    forms = tags_of(item.models, key)
+    given = {str(name) for name in value}
+    fits = [
+        word
+        for word, model in forms.items()
+        if given <= model.model_fields.keys()
+        and {name for name, field in model.model_fields.items() if field.is_required()} - {key} <= given
+    ]
+    remedy = f"add `{key}: {fits[0]}`" if len(fits) == 1 else f"add `{key}`"
+    expected = f"`{key}`, one of {', '.join(forms)}"
+    return _problem(item.steps, f"{described(value)} without `{key}`", expected, remedy, positions, file)
 
 
 def _of_terms(error: TermsError, steps: Steps, data: object, positions: Positions, file: str) -> Problem:

@@ -19,6 +19,7 @@ CAUSES = {
     "long_stop": Cause("Long stop", "the customer leaves at the long-stop date"),
     "chronic_failure": Cause("Chronic failure", "the customer leaves after repeated outages"),
     "convenience": Cause("Notice", "the contract is ended on notice"),
+    "customer_default": Cause("Customer default", "the customer fails"),
     "repricing": Cause("Re-pricing", "the rent is set anew instead of an exit"),
     "base_case": Cause("Base case", "the base case cannot pay the debt"),
     "late_delivery": Cause("Late delivery", "capacity arrives late"),
@@ -31,8 +32,8 @@ def cause(code: str) -> Cause:
 
     >>> cause("late_delivery").because
     'capacity arrives late'
-    >>> cause("customer_default")
-    Cause(name='Customer default', because='of customer default')
+    >>> cause("set_off")
+    Cause(name='Set off', because='of set off')
     """
     words = in_words(code)
     return CAUSES.get(code, Cause(words[:1].upper() + words[1:], f"of {words}"))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from schemas.backstop import Backstop
 from schemas.cancellation import BadMonths, Cancellation
 from schemas.deal import Deal
-from schemas.periods import Duration, MonthsAfterClose
+from schemas.periods import DatePoint, Duration, MonthsAfterClose
 from slakit.reports import figures
 from slakit.reports.rounding import NBSP
 
@@ -16,7 +17,7 @@ Line = tuple[str, str]
 
 
 def contract_lines(deal: Deal, score: Score) -> list[Line]:
-    """Return the lines, label and words; a seventh names a backstop, which this version does not simulate."""
+    """Return the lines, label and words; a seventh names a backstop, where there is one."""
     lines = [
         ("Firm term", _firm_term(deal, score)),
         ("Long stop", _long_stop(deal, score)),
@@ -26,10 +27,7 @@ def contract_lines(deal: Deal, score: Score) -> list[Line]:
         ("Covenant", _covenant(deal, score)),
     ]
     if deal.backstop is not None:
-        provider = deal.parties[deal.backstop.provider].name
-        limit = deal.backstop.amount
-        amount = "no limit" if limit is None else f"up to {figures.money_in_words(limit, score['currency'])}"
-        lines.append(("Backstop", f"{deal.backstop.shape.replace('_', ' ')} of {provider}, {amount}"))
+        lines.append(("Backstop", _backstop(deal, deal.backstop, score)))
     return lines
 
 
@@ -109,12 +107,7 @@ def _notice(deal: Deal) -> str:
     if right is None:
         return "no one may leave without cause"
     who = "either party" if right.party == "either" else "the customer"
-    first = right.first_exercise
-    when = (
-        f"{figures.months(first.close_plus_months)} after close"
-        if isinstance(first, MonthsAfterClose)
-        else figures.date_long(first)
-    )
+    when = _day(right.first_exercise)
     fee = ""
     if right.fee is not None and deal.commercial is not None:
         fee = f", for {figures.money_in_words(right.fee, deal.commercial.currency)}"
@@ -125,6 +118,35 @@ def _notice_of(length: Duration) -> str:
     """Return a length of notice, in the possessive."""
     words = duration(length)
     return f"{words}' notice" if words.endswith("s") else f"{words}'s notice"
+
+
+def _day(point: DatePoint) -> str:
+    if isinstance(point, MonthsAfterClose):
+        return f"{figures.months(point.close_plus_months)} after close"
+    return figures.date_long(point)
+
+
+def _backstop(deal: Deal, backstop: Backstop, score: Score) -> str:
+    """Return who covers what, up to how much, and from when."""
+    currency = score["currency"]
+    limits = [
+        f"{figures.money_in_words(amount, currency)}{words}"
+        for amount, words in ((backstop.amount, ""), (backstop.amount_per_year, " a year"))
+        if amount is not None
+    ]
+    limit = f"up to {' and '.join(limits)}" if limits else "without limit"
+    if backstop.amortisation_months is not None:
+        limit += f", which falls to nothing over {figures.months(backstop.amortisation_months)}"
+    starts = {
+        "signing": "from close",
+        "rfs_each_tranche": "for each tranche once it is ready",
+        "rfs_all": "once all tranches are ready",
+        "rent_commenced": "once the first fee is due",
+    }
+    start = starts.get(backstop.starts) or (f"from {_day(backstop.start_date)}" if backstop.start_date else "")
+    end = f", to {_day(backstop.expires)}" if backstop.expires is not None else ""
+    shape = f"{backstop.shape.replace('_', ' ')} of {deal.parties[backstop.provider].name}"
+    return f"{shape}, {limit}; {start}{end}"
 
 
 def _covenant(deal: Deal, score: Score) -> str:

@@ -8,6 +8,7 @@ made it has to give a reason instead.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -25,6 +26,7 @@ from slakit.reports.rounding import (
     leading_place,
     on_the_right_side,
     plain,
+    plus,
     rounded_with_error,
     rounds_to_an_end,
     signed,
@@ -102,6 +104,25 @@ def money_estimate(x: Real | None, currency: str, standard_error: Real | None = 
     return UNDEFINED if x is None else str(estimate_money(x, currency, standard_error))
 
 
+def money_agreed(amount: Decimal, currency: str) -> str:
+    """Return agreed money exactly as typed.
+
+    >>> print(money_agreed(Decimal("182000000"), "USD"), money_agreed(Decimal("2.250"), "USD"))
+    USD 182,000,000 USD 2.25
+    """
+    return f"{currency}{NBSP}{agreed_number(amount)}"
+
+
+def agreed_number(x: Real) -> str:
+    """Return an agreed number exactly as typed, grouped.
+
+    >>> agreed_number(Decimal("182000000")), agreed_number(Decimal("0.350")), agreed_number(Decimal("-0.1"))
+    ('182,000,000', '0.35', '−0.1')
+    """
+    text = f"{Decimal(str(x)):,f}"
+    return signed(text.rstrip("0").rstrip(".") if "." in text else text)
+
+
 def money_in_words(x: Real, currency: str) -> str:
     """Return estimated money as a sentence says it.
 
@@ -127,6 +148,40 @@ def millions(x: Real, decimals: int | None = None) -> str:
     if decimals is None:
         decimals = 0 if abs(x) >= 100 or x == round(x) else 1 if abs(x) >= 1 else 2
     return signed(f"{x:,.{decimals}f}")
+
+
+def millions_alike(values: Iterable[Real | None]) -> list[str]:
+    """Return money in millions for one column: decimals by its largest sum, what is undefined as a dash.
+
+    >>> millions_alike([184_320_000, 7_875_000, None]), millions_alike([3_650_000_000, 1_000])
+    (['184.3', '7.9', '–'], ['3,650', '0'])
+    """
+    found = list(values)
+    largest = max((abs(finite(x)) for x in found if x is not None), default=0.0)
+    decimals = 0 if largest >= 1e9 else 1 if largest >= 1e7 else 2
+    return [UNDEFINED if x is None else millions(x, decimals) for x in found]
+
+
+def price(x: Real, currency: str) -> str:
+    """Return money for one GPU-hour.
+
+    >>> print(price(2.25, "USD"), "|", price(1.4382, "USD"))
+    USD 2.25 per GPU-hour | USD 1.438 per GPU-hour
+    """
+    return f"{currency}{NBSP}{per_unit(x)} per GPU-hour"
+
+
+def per_unit(x: Real) -> str:
+    """Return a price of a small unit in two decimals, a third where it says more.
+
+    >>> per_unit(2.25), per_unit(1.4382), per_unit(0.0004), per_unit(-0.5)
+    ('2.25', '1.438', '0.0004', '−0.50')
+    """
+    x = finite(x)
+    written = f"{x:.3f}"
+    if x and float(written) == 0:
+        return signed(f"{x:.1g}")
+    return signed(written.removesuffix("0"))
 
 
 def availability(x: Real, threshold: Real | None = None) -> str:
@@ -220,6 +275,20 @@ def percentage_points(x: Real) -> str:
     return f"{signed(f'{100 * finite(x):+.1f}')}{NBSP}pp"
 
 
+def percentage_points_moved(x: Real | None, standard_error: Real | None = None) -> str:
+    """Return a difference of two percents with its paired error, always signed.
+
+    >>> print(percentage_points_moved(-0.019, 0.002), "|", percentage_points_moved(0.157, 0.0082), "|",
+    ...       percentage_points_moved(0), "|", percentage_points_moved(0.0004))
+    −1.9 pp ± 0.2 | +15.7 pp ± 0.8 | 0 pp | +0.04 pp
+    """
+    if x is None:
+        return UNDEFINED
+    x, error = 100 * finite(x), finite_or_none(standard_error) or None
+    value, shown = rounded_with_error(x, error and 100 * error, figures=3, finest=-2 if abs(x) < 0.1 else -1)
+    return str(Estimate(f"{plus(value)}{NBSP}pp", shown))
+
+
 def estimate_basis_points(x: Real, standard_error: Real | None = None) -> Estimate:
     """Return basis points; say elsewhere what they are of.
 
@@ -246,6 +315,20 @@ def basis_points(x: Real | None, standard_error: Real | None = None) -> str:
     211 bp ± 7 –
     """
     return UNDEFINED if x is None else str(estimate_basis_points(x, standard_error))
+
+
+def basis_points_moved(x: Real | None, standard_error: Real | None = None) -> str:
+    """Return a change in basis points with its paired error, always signed.
+
+    >>> print(basis_points_moved(-58.2, 3.4), "|", basis_points_moved(0.3, 0.04), "|", basis_points_moved(0), "|",
+    ...       basis_points_moved(None))
+    −58 bp ± 3 | +0.30 bp ± 0.04 | 0 bp | –
+    """
+    if x is None:
+        return UNDEFINED
+    x, error = finite(x), finite_or_none(standard_error) or None
+    value, shown = rounded_with_error(x, error, figures=3, finest=-2 if abs(x) < 1 else -1 if abs(x) < 10 else 0)
+    return str(Estimate(f"{plus(value)}{NBSP}bp", shown))
 
 
 def basis_points_change(x: Real) -> str:
@@ -417,6 +500,24 @@ def interval(low: str, high: str, coverage: str = "90%") -> str:
     '1.6 to 3.5 (90%)'
     """
     return f"{low} to {high} ({coverage})"
+
+
+def not_defined(reason: str) -> str:
+    """Return what stands in a sentence or a wide cell where there is no number, with why.
+
+    >>> not_defined("no_default_drawn")
+    'not defined: no default drawn'
+    """
+    return f"not defined: {in_words(reason)}" if reason else UNDEFINED
+
+
+def rate_a_year(x: Real) -> str:
+    """Return a yearly rate or hazard.
+
+    >>> print(rate_a_year(0.035), "|", rate_a_year(0.0004))
+    3.5% a year | 0.04% a year
+    """
+    return f"{percent(x)} a year"
 
 
 def undefined(reason: str) -> str:

@@ -93,3 +93,14 @@ def signed(text: str) -> str:
     if text.startswith("-") and not any(digit in text for digit in "123456789"):
         return text[1:]
     return text.replace("-", MINUS)
+
+
+def plus(text: str) -> str:
+    """Return a written number with its sign, a plus too; zero has none.
+
+    >>> plus("58"), plus("−58"), plus("0.00")
+    ('+58', '−58', '0')
+    """
+    if not any(digit in text for digit in "123456789"):
+        return "0"
+    return text if text.startswith(MINUS) else f"+{text}"

@@ -19,6 +19,8 @@ SCREEN_FONTS = (
     ("IBM Plex Sans", 600, "IBMPlexSans-SemiBold"),
     ("IBM Plex Mono", 400, "IBMPlexMono-Regular"),
 )
+SERIES = 3
+"""Colours of one chart at most."""
 
 
 @cache
@@ -57,6 +59,8 @@ class Palette:
     """P5 to P95."""
     inner_band: Fill
     """P25 to P75."""
+    series: tuple[str, str, str]
+    """For lines of one kind, in this order; told apart by their lightness too."""
 
 
 def print_palette() -> Palette:
@@ -76,6 +80,7 @@ def print_palette() -> Palette:
         threshold=colours["bad"],
         outer_band=Fill(colours["band_p5_p95"]),
         inner_band=Fill(colours["band_p25_p75"]),
+        series=tuple(colours["series"][:SERIES]),
     )
 
 
@@ -96,6 +101,7 @@ def screen_palette() -> Palette:
         threshold="var(--threshold)",
         outer_band=Fill("var(--focus)", light["band_p5_p95_alpha"]),
         inner_band=Fill("var(--focus)", light["band_p25_p75_alpha"]),
+        series=("var(--series-1)", "var(--series-2)", "var(--series-3)"),
     )
 
 
@@ -116,8 +122,10 @@ def screen_properties() -> str:
         for name, value in light["roles"].items()
         if isinstance(value, str)
     }
+    pairs = zip(light["series"][:SERIES], dark["series"][:SERIES], strict=True)
+    series = {f"series-{i}": f"light-dark({day},{night})" for i, (day, night) in enumerate(pairs, start=1)}
     sizes = {f"size-{name}": f"{value}rem" for name, value in tokens()["font"]["app_rem"].items()}
-    return _rule(".stApp", {"paper": tokens()["print"]["page"]} | both | roles | sizes)
+    return _rule(".stApp", {"paper": tokens()["print"]["page"]} | both | roles | series | sizes)
 
 
 @cache

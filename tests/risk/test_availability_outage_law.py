@@ -38,7 +38,7 @@ TYPED = {
 
 def deal(*, sites=("north", "north"), topology=GRAPH, prescribed=None, levels=None, months=24, measurement=None):
     names = [f"t{i + 1}" for i in range(len(sites))]
-    share = str(1 / len(sites))
+    shares = [*("0.25",) * (len(sites) - 1), str(1 - 0.25 * (len(sites) - 1))]
     return Deal.model_validate(
         {
             "schema_version": 1,
@@ -63,7 +63,7 @@ def deal(*, sites=("north", "north"), topology=GRAPH, prescribed=None, levels=No
                     name: {
                         "cluster": f"c{i + 1}",
                         "ready_for_service_date": {"close_plus_months": 0},
-                        "share_of_service": share,
+                        "share_of_service": shares[i],
                     }
                     for i, name in enumerate(names)
                 }
@@ -166,13 +166,55 @@ def test_the_repeats_of_the_reference_deal_are_read_back():
     assert repeat_law(terms).up_mean_hours == pytest.approx(3500, rel=1e-12)
 
 
+def test_a_law_typed_by_its_mean_up_time_is_read_as_it_stands():
+    by_mean = {key: value for key, value in TYPED.items() if key != "outages_per_year"}
+    law = repeat_law(OutageLaw.model_validate(by_mean | {"mean_up_hours": sourced("3500", "h")}))
+    assert law == RepeatLaw(3500.0, 0.25, 300.0, 3.0, 1.3)
+    plain = {name: by_mean[name] for name in ("median_hours", "sigma")}
+    law = repeat_law(OutageLaw.model_validate(plain | {"mean_up_hours": sourced("3500", "h")}))
+    assert (law.up_mean_hours, law.repeat_share) == (3500.0, 0.0)
+
+
+def test_hours_down_are_those_of_the_reference_deal():
+    # golden deal GD-10: 105.436 h in 55 months (standard error 0.066)
+    draws, horizon = 20_000, 55 * MONTH_S
+    draw, start, end = draw_outages(RepeatLaw(3500.0, 0.25, 300.0, 3.0, 1.3), generator(9, "x", 0), draws, horizon)
+    hours = np.bincount(draw, weights=(np.minimum(end, horizon) - start) / 3600, minlength=draws)
+    assert abs(hours.mean() - 105.43610879157) < 5 * math.hypot(hours.std() / math.sqrt(draws), 0.065982728378697)
+
+
+@pytest.mark.parametrize("rate", [{"outages_per_year": sourced("3.2", "1/year")}, {"mean_up_hours": sourced(99, "h")}])
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({"repeat_mean_hours": None}, r"repeat_mean_hours: found nothing; expected the mean time to a repeat"),
+        ({"repeat_share": None}, r"repeat_share: found nothing; expected the share of repeats"),
+        ({"repeat_share": sourced(1, "1")}, r"repeat_share: found 1; expected less than 1"),
+    ],
+)
+def test_repeats_are_typed_whole_and_are_not_all_there_is(rate, changes, found):
+    terms = {key: value for key, value in TYPED.items() if key != "outages_per_year"} | rate | changes
+    with pytest.raises(DealError, match=found):
+        repeat_law(OutageLaw.model_validate(terms))
+
+
+def test_no_time_up_at_all_is_refused():
+    terms = {"mean_up_hours": sourced(0, "h"), "median_hours": sourced(0, "h"), "sigma": sourced(0, "1")}
+    with pytest.raises(DealError, match=r"mean_up_hours: found 0 h; expected time up between outages"):
+        repeat_law(OutageLaw.model_validate(terms))
+
+
+def test_an_outage_is_at_most_as_long_as_the_horizon():
+    law = RepeatLaw(500.0, 0.0, 0.0, 3.0, 10.0)  # lengths beyond any clock
+    _, start, end = draw_outages(law, generator(6, "outage:x", 0), 5_000, 12 * MONTH_S)
+    assert end.max() - start.min() > 12 * MONTH_S
+    assert (end - start).max() <= 12 * MONTH_S + 1
+
+
 def test_a_law_that_leaves_no_time_up_is_refused():
     terms = OutageLaw.model_validate(TYPED | {"outages_per_year": sourced("2000", "1/year")})
     with pytest.raises(DealError, match=r"assumptions\.prescribed\.outages: found 2000 outages a year"):
         repeat_law(terms)
-    lacking = {key: value for key, value in TYPED.items() if key != "repeat_mean_hours"}
-    with pytest.raises(DealError, match=r"repeat_mean_hours: found nothing; expected the mean time to a repeat"):
-        repeat_law(OutageLaw.model_validate(lacking))
 
 
 @settings(deadline=None)
@@ -255,6 +297,38 @@ def test_counted_minutes_are_those_of_the_rules_for_every_level():
     kept = state.now["counted_minutes:site"]
     steps[Phase.OUTAGE](2, state)
     assert state.now["counted_minutes:site"] is kept
+
+
+def test_downtime_is_counted_to_the_second_where_the_contract_does_so():
+    measurement = {"minute_rule": "exact_seconds", "minimum_outage_minutes": 2, "merge_gap_minutes": 1}
+    risk = risk_of(deal(sites=("north",), months=3, measurement=measurement))
+    spells = [(3600, 119), (7200, 121), (9000, 70), (9129, 51), (MONTH_S - 95, 200)]  # the third and fourth are one
+    paths = {
+        "outage_draw": np.zeros(5, dtype=np.int64),
+        "outage_tranche": np.zeros(5, dtype=np.int64),
+        "outage_start_s": np.array([start for start, _ in spells]),
+        "outage_end_s": np.array([start + length for start, length in spells]),
+    }
+    state = state_of(paths, 1, 1)
+    risk.steps()[Phase.OUTAGE](1, state)
+    assert state.now["counted_seconds:site"].tolist() == [[[121 + 121 + 95, 105, 0]]]
+    assert "counted_minutes:site" not in state.now
+
+
+def test_outages_of_several_units_stand_in_the_order_of_draw_tranche_and_start():
+    risk = risk_of(deal(sites=("north", "south", "north"), prescribed=None, months=24))
+    assert [unit.tranches for unit in risk.units] == [(0, 2), (1,)]
+    draws = 400
+    paths = paths_of(risk, draws)
+    for unit in risk.units:
+        law, stream = unit.law, unit.stream
+        draw, start, end = draw_outages(law, generator(11, stream, 0), draws, 24 * MONTH_S)
+        for tranche in unit.tranches:
+            mine = paths["outage_tranche"] == tranche
+            assert paths["outage_draw"][mine].tolist() == draw.tolist()
+            assert paths["outage_start_s"][mine].tolist() == start.tolist()
+            assert paths["outage_end_s"][mine].tolist() == end.tolist()
+    assert len(paths["outage_draw"]) > 500
 
 
 def test_the_base_case_has_no_outages():

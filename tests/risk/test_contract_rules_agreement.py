@@ -19,15 +19,20 @@ from risk.contract_rules import (
     chronic_failure,
     delay_damages,
     long_stop,
+    measured_from,
     minutes,
+    monthly_price,
     prepayment,
     stacking,
+    take_or_pay,
 )
 from risk.contract_rules.counting_rules import counting_rules
 from risk.contract_rules.effective_term import in_months
+from risk.contract_rules.records import UnitTree
 from risk.contract_rules.statement import Records, statement
+from risk.core.setting import setting
 from schemas.cancellation import BadMonths
-from schemas.commercial import Prepayment
+from schemas.commercial import Charge, Prepayment
 from schemas.credits import CreditCaps
 from schemas.deal import Deal
 from schemas.delivery import DelayDamages, LongStop
@@ -35,7 +40,7 @@ from schemas.errors import NotComputedError
 from schemas.incidents import Incident, UnitService
 from schemas.money import Money, rounded_to_minor_unit
 from schemas.periods import Month
-from schemas.service_levels import CreditBands, Measurement
+from schemas.service_levels import CreditBands, Measurement, ServiceLevel
 
 CALM = settings(deadline=None)
 ZONES = ("UTC", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe")
@@ -156,6 +161,9 @@ def test_minutes_agree_on_one_and_many_histories(spells, measurement):
         ({"straddle": "end_month"}, [(5940, 6060)], [0, 2]),
         ({}, [(5940, 6060)], [1, 1]),
         ({}, [(0, 90), (90, 180)], [3, 0]),
+        # outages before the first month, and into it
+        ({}, [(-600, -60), (-30, 120)], [2, 0]),
+        ({}, [(-600, 12_600)], [100, 100]),
     ],
 )
 def test_minutes_on_arrays_at_every_edge(changes, pieces, expected):
@@ -308,7 +316,7 @@ def test_delay_damages_agree_on_one_and_many_histories(grace, kind, first, cap, 
 
 
 @CALM
-@given(after=st.integers(0, 6), exercise=st.integers(0, 3), ready=st.integers(1, 14))
+@given(after=st.integers(1, 6), exercise=st.integers(0, 3), ready=st.integers(1, 14))
 def test_long_stop_agree_on_one_and_many_histories(after, exercise, ready):
     terms = LongStop.model_validate({"after": {"months": after}, "exercise": {"months": exercise}})
     path = "delivery.tranches.a.long_stop"
@@ -340,3 +348,77 @@ def test_prepayment_agree_on_one_and_many_histories(amount, months, start):
     assert balances[-1].amount == 0
     for share, before, after in zip(shares, balances, balances[1:], strict=False):
         assert float((before - after).amount) == pytest.approx(share * float(paid.amount), abs=0.0101, rel=1e-9)
+
+
+@CALM
+@given(
+    starts=st.lists(st.integers(0, 5), min_size=1, max_size=4),
+    ends=st.lists(st.integers(0, 6), min_size=4, max_size=4),
+    month=st.integers(0, 4),
+)
+def test_measured_from_agree_on_one_and_many_histories(starts, ends, month):
+    months = [FIRST.plus(i) for i in range(8)]
+    moments = [m.start("UTC") for m in months]
+    pairs = [(start, max(start + 1, end)) for start, end in zip(starts, ends, strict=False)]
+    units = UnitTree(
+        [
+            node(f"n{i}", in_service_from=moments[start], in_service_to=moments[end])
+            for i, (start, end) in enumerate(pairs)
+        ],
+        moments[0],
+    ).units.values()
+    level = ServiceLevel.model_validate(
+        {"level": "node", "target": "0.999", "credit": TABLE.model_dump(), "measured_from": "all_ready"}
+    )
+    found = measured_from.exact(units, (moments[month], moments[month + 1]), level, "nodes")
+    ready = np.array([[start for start, _ in pairs]], dtype=float)
+    bound = np.array([[end > month for _, end in pairs]])
+    assert measured_from.arrays(ready, bound, month + 1).tolist() == [found.value]
+    assert not found.value or all(start <= month or end <= month for start, end in pairs)
+
+
+shares_used = st.decimals("0", "1", places=4)
+
+
+@CALM
+@given(price=st.integers(0, 10**10), used=shares_used, least=st.none() | shares_used)
+def test_take_or_pay_agree_on_one_and_many_histories(price, used, least):
+    charge = Charge.model_validate({"price": {"per": "lump_month", "amount": price}, "take_or_pay": least})
+    fee = take_or_pay.exact(Fraction(price), Fraction(used), charge, "USD", "commercial.charges.compute").value
+    (share,) = take_or_pay.arrays(np.array([float(used)]), charge)
+    assert float(fee.amount) == pytest.approx(share * price, abs=0.0051, rel=1e-9)
+    assert fee.amount <= price
+    assert share >= float(1 if least is None else least)
+
+
+@CALM
+@given(
+    per=st.sampled_from(["lump_month", "gpu_hour", "node_month", "kw_month"]),
+    amount=st.decimals("0.01", "9999", places=2),
+    used=shares_used,
+    least=st.none() | shares_used,
+)
+def test_the_fees_of_the_simulation_are_those_of_the_rules(per, amount, used, least):
+    charge = Charge.model_validate({"price": {"per": per, "amount": amount}, "take_or_pay": least})
+    usage = {"value": used, "unit": "1", "as_of": "2026-11-30", "kind": "judgement", "rationale": "drawn"}
+    terms = deal(
+        clusters={"c": {"units": {"gpu": 80, "node": 10, "kw": "123.5"}}},
+        services={"compute": {"tranches": ["t"]}},
+        delivery={"tranches": {"t": {"cluster": "c", "ready_for_service_date": "2026-02-01"}}},
+        commercial={
+            "currency": "USD",
+            "charges": {"compute": charge.model_dump()},
+            "term": {"months": 12},
+            "prepayment": {"fraction": "0.2", "credited_from_month": 1},
+        },
+        finance={"close": "2026-02-01", "currency": "USD", "horizon_months": 1},
+        assumptions={"usage": usage},
+    )
+    plan = setting(terms)
+    count = {None: None, "gpu": 80, "node": 10, "kw": Decimal("123.5")}[charge.price.counted]
+    price = monthly_price.exact(charge.price, count, 28 * 24, "commercial.charges.compute.price").value
+    fee = take_or_pay.exact(price, Fraction(used), charge, "USD", "commercial.charges.compute").value
+    assert plan.fees[0, 0] == pytest.approx(float(fee.amount), abs=0.0051, rel=1e-9)
+    # paid ahead is a fifth of what is due for twelve months whatever is used
+    sure = Fraction(1 if least is None else least) * price * 12 / 5
+    assert plan.prepaid[0] == pytest.approx(float(sure), rel=1e-9)

@@ -169,6 +169,13 @@ def test_a_prepayment_is_credited_in_equal_monthly_parts_to_the_last_month():
     )
 
 
+def test_a_prepayment_is_credited_evenly_within_a_month_and_no_more_than_once():
+    terms = Prepayment.model_validate({"fraction": "0.2", "credited_from_month": 3})
+    elapsed = np.array([-4.0, 0.0, 2.0, 2.75, 3.0, 4.5, 5.0, 9.0])
+    found = prepayment.credited_share(elapsed, 5, terms)
+    np.testing.assert_allclose(found, [0, 0, 0, 0.25, 1 / 3, 2.5 / 3, 1, 1], atol=1e-15)
+
+
 def test_a_prepayment_that_is_never_credited_is_refused():
     terms = Prepayment.model_validate({"fraction": "0.2", "credited_from_month": 37})
     with pytest.raises(DealError, match=r"commercial\.prepayment\.credited_from_month: found 37"):
@@ -217,6 +224,38 @@ def test_the_tranche_that_is_bound_for_the_shortest_time_decides():
 
 def test_without_a_right_to_leave_the_whole_term_is_firm():
     assert effective_term.exact(deal(None)).value == 36
+
+
+def test_the_day_by_which_all_terms_end_binds_each_tranche_less_and_the_step_says_so():
+    def found(ends_by: Any, convenience: dict[str, Any] | None = None, **sections: Any) -> tuple[Fraction, Any]:
+        commercial = {"currency": "USD", "charges": {}, "term": {"months": 36, "ends_by": ends_by}}
+        value = effective_term.exact(deal(convenience, commercial=commercial, **sections))
+        return value.value, value.steps[0]
+
+    bound, step = found("2028-06-16")
+    assert bound == 24 + 15 * Fraction(1200, 36525)
+    assert step.paragraph == "term-renewal-notice.effective-term"
+    assert step.term == "commercial.term.ends_by"
+    assert step.rule == (
+        "the lesser of the firm term and the time from readiness to the day by which all terms end; no one may leave "
+        "without cause"
+    )
+    assert step.inputs["ends_by"] == date(2028, 6, 16)
+    leave = {"first_exercise": "2027-06-01", "notice": {"months": 3}}
+    bound, step = found("2028-06-16", leave)
+    assert bound == 15
+    assert step.term == "cancellation.convenience"
+    assert step.rule == (
+        "the least of the firm term, the time from readiness to the day by which all terms end, and the time from "
+        "readiness to the end of a notice given on the first day"
+    )
+    bound, step = found("2027-08-01", leave)
+    assert bound == 14
+    assert step.term == "commercial.term.ends_by"
+    finance = {"close": "2026-01-01", "currency": "USD"}
+    assert found({"close_plus_months": 29}, finance=finance)[0] == 24  # 1 June 2028
+    with pytest.raises(MissingTermError, match=r"finance\.close"):
+        found({"close_plus_months": 29})
 
 
 def test_dates_and_months_after_close_mix_when_close_is_known():

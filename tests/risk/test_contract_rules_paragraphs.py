@@ -2,9 +2,18 @@
 
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
-from risk.contract_rules import delay_damages, effective_term, long_stop, paragraphs, prepayment
+from risk.contract_rules import (
+    delay_damages,
+    effective_term,
+    long_stop,
+    monthly_price,
+    paragraphs,
+    prepayment,
+    take_or_pay,
+)
 from risk.contract_rules.statement import Records, Statement, statement
 from risk.core.computed import Step
 from schemas.deal import Deal, value_at
@@ -18,8 +27,22 @@ TERMS: dict[str, Any] = {
     "measurement": {"merge_gap_minutes": 30},
     "service_levels": {
         "nodes": {"level": "node", "target": "0.995", "credit": ROWS, "measurement": {"minimum_outage_minutes": 2}},
-        "racks": {"level": "rack", "target": "0.995", "credit": ROWS, "k": 1, "n": 2, "excluded_leave": "both"},
+        "racks": {
+            "level": "rack",
+            "target": "0.995",
+            "credit": ROWS,
+            "k": 1,
+            "n": 2,
+            "excluded_leave": "both",
+        },
         "cluster": {"level": "cluster", "target": "0.995", "credit": ROWS, "nodes_needed_share": "1"},
+        "all-nodes": {
+            "level": "node",
+            "target": "0.995",
+            "credit": ROWS,
+            "measured_from": "all_ready",
+            "measurement": {"minimum_outage_minutes": 2},
+        },
     },
     "exclusions": {
         "scheduled": {"notice_days": 7, "cap_unit_month_hours": "1", "max_concurrent_fraction": "0.5"},
@@ -33,10 +56,11 @@ TERMS: dict[str, Any] = {
     },
     "commercial": {
         "currency": "USD",
-        "charges": {},
+        "charges": {"compute": {"price": {"per": "lump_month", "amount": "1000"}, "take_or_pay": "0.8"}},
         "term": {"months": 36},
         "prepayment": {"fraction": "0.2", "credited_from_month": 25},
     },
+    "services": {"compute": {"tranches": ["a"]}},
     "delivery": {
         "tranches": {
             "a": {
@@ -152,6 +176,10 @@ def emitted() -> tuple[Deal, list[Step]]:
     steps += long_stop.exact(planned, ready, tranche.long_stop, "UTC", f"{path}.long_stop", is_first_tranche=True).steps
     steps += prepayment.exact(money, 36, deal.commercial.prepayment).steps
     steps += effective_term.exact(deal).steps
+    charge, path = deal.commercial.charges["compute"], "commercial.charges.compute"
+    price = monthly_price.exact(charge.price, None, 720, f"{path}.price")
+    steps += price.steps
+    steps += take_or_pay.exact(price.value, Fraction(1, 2), charge, "USD", path).steps
     return deal, steps
 
 

@@ -223,6 +223,8 @@ class Draw:
         self.under = [True] * 3
         self.rent = [1.0] * 3
         self.not_credited = [0.0] * 3
+        self.prepaid_left = list(self.prepaid)
+        self.ended = [None] * 3
         self.carried = 0.0
         self.paid_in_year = {}
         self.bad = [[] for _ in range(3)]
@@ -334,7 +336,13 @@ class Draw:
             due = self.not_credited[j] + self.prepaid_part(j, month) * self.under[j]
             used = min(due, fees[j])
             self.not_credited[j] = due - used
+            self.prepaid_left[j] -= used
             credited += used
+        refunded = 0.0
+        for j in range(3):
+            if self.refund_month(j) == month and self.prepaid_left[j] > 0.005:
+                refunded += self.prepaid_left[j]
+                self.prepaid_left[j] = 0.0
         credits = self.credits(month, fees)
         set_off = min(self.carried, max(sum(fees) - credited - credits, 0.0))
         self.carried -= set_off
@@ -347,8 +355,8 @@ class Draw:
             bound = [j for j in range(3) if self.under[j] and self.ready[j] + TERM > month]
             whole = sum(self.list_fee(j, month) for j in range(3))
             leaving = LEAVING_FEE * sum(self.list_fee(j, month) for j in bound) / whole
-        cash = sum(fees) - credited - credits - cash_damages - set_off - running + leaving
-        self.pay(month, cash, fees, credits, sum(owed))
+        taxable = sum(fees) - credits - cash_damages - set_off - running + leaving
+        self.pay(month, taxable - credited - refunded, taxable, fees, credits, sum(owed))
         self.rights(month, spot)
 
     def prepaid_part(self, j, month):
@@ -359,12 +367,19 @@ class Draw:
 
         return (by(month) - by(month - 1)) * self.prepaid[j]
 
-    def pay(self, month, cash, fees, credits, damages):
+    def refund_month(self, j):
+        """Return the month in which the balance of a tranche's prepayment is paid back, thirty days after its end."""
+        over, days = self.ready[j] + TERM, 30 / (365.25 / 12)
+        if self.ended[j] is None:
+            return math.ceil(over + days)
+        return max(math.ceil(min(over, self.ended[j]) + days), self.ended[j] + 1)
+
+    def pay(self, month, cash, taxable, fees, credits, damages):
         paying = FIRST <= month < FIRST + PAYMENTS
         interest = self.balance * RATE / 12 if paying else 0.0
         service = self.payment if paying else 0.0
         written_off = CAPEX / DEPRECIATION if FIRST <= month < FIRST + DEPRECIATION else 0.0
-        income = cash - written_off - interest
+        income = taxable - written_off - interest
         tax = TAX * max(income - self.losses, 0.0)
         self.losses = max(self.losses - income, 0.0)
         cfads = cash - tax
@@ -431,9 +446,9 @@ class Draw:
         costs = COST * (1 - math.exp(-DISCOUNT * stop)) / DISCOUNT
         return 8760 * USED * (rent * (1 - math.exp(-k * stop)) / k - costs)
 
-    def gains(self, j, month, spot):
+    def gain(self, j, month, spot):
         rent = self.list_fee(j, month) / GPUS[j] / self.hours[month - 1] * self.rent[j]
-        return spot < (1 - SWITCHING) * rent
+        return (1 - SWITCHING) * rent - spot
 
     def end(self, tranches, cause, month):
         ended = [j for j in tranches if self.under[j]]
@@ -441,6 +456,7 @@ class Draw:
             self.first_cause, self.first_month = cause, month
         for j in ended:
             self.under[j] = False
+            self.ended[j] = month
 
     def rights(self, month, spot):
         in_term = [self.ready[j] + TERM > month for j in range(3)]
@@ -464,14 +480,15 @@ class Draw:
                 chronic.append(j)
         self.use(long_stop, "long_stop", month, spot, REACH)
         self.use(chronic, "chronic_failure", month, spot, ((0,), (1,), (2,)))
-        gains = any(self.under[j] and in_term[j] and self.gains(j, month, spot) for j in range(3))
-        if self.notice is None and month >= FIRST_NOTICE and gains and not self.waives:
+        bound = [j for j in range(3) if self.under[j] and in_term[j]]  # all of them are left together
+        gain = sum(GPUS[j] * self.gain(j, month, spot) for j in bound)
+        if self.notice is None and month >= FIRST_NOTICE and gain > 0 and not self.waives:
             self.notice = month
         if self.notice is not None and self.notice + NOTICE == month:
             self.end([j for j in range(3) if in_term[j]], "convenience", month)
 
     def use(self, rights, cause, month, spot, reach):
-        wants = [j for j in rights if self.under[j] and self.gains(j, month, spot) and not self.waives]
+        wants = [j for j in rights if self.under[j] and self.gain(j, month, spot) > 0 and not self.waives]
         reached = sorted({other for j in wants for other in reach[j]})
         if not wants:
             return
@@ -508,7 +525,7 @@ def test_every_draw_is_that_of_the_deal_worked_by_hand(calendar):
                 edges, paths["ready"][i].tolist(), paths["spot_rent"][i].tolist(), outages, paths["exercise_score"][i]
             ).run()
             where = (calendar, seed, i)
-            column = {name: result.column[name][i] for name in result.column}
+            column = {name: result.column[name][i] for name in (*result.column, "first_cause", "default_cause")}
             assert (column["first_cause"], column["first_month"]) == (hand.first_cause, hand.first_month), where
             for name in ("fees", "damages", "credits", "tax", "cfads", "distribution"):
                 by_hand = np.array([row[name] for row in hand.rows])

@@ -250,6 +250,78 @@ def test_a_deal_without_a_loan_reports_cover_and_no_default():
     assert out["dscr"]["base_minimum"] == pytest.approx(dscr(np.array([2e6]), np.array([1.5e6]))[0])
 
 
+# --- GD-08: the balloon against the value of the GPUs ------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def refinanced():
+    """The lognormal law of rent at maturity, cut at every kink of value and loss, through the engine's own steps."""
+    model = Model.of(golden("gd-08"))
+    value = model.risks["residual_value"]
+
+    def of_rent(rent: float) -> float:
+        return float(value.at(np.array([rent]), 48.0)[0, 0]) * 1000
+
+    from scipy.optimize import brentq
+
+    def rent_at(worth: float) -> float:
+        return brentq(lambda rent: of_rent(rent) - worth, 0.5, 10.0, xtol=1e-15, rtol=1e-14)
+
+    stops_with_life = 0.5 * np.exp(0.20 * 3)  # rent that falls to its cost just when the life of a GPU ends
+    kinks = [0.5, stops_with_life, *(rent_at(3e6 / share) for share in (0.80, 0.85, 1.0))]
+    median, spread = 3.2 * np.exp(-0.20 * 4 - 0.35**2 * 4 / 2), 0.35 * 2
+    edges = np.array([-9.0, *sorted(np.log(np.array(kinks) / median) / spread), 9.0])
+    x, w = np.polynomial.legendre.leggauss(60)
+    half = np.diff(edges)[:, None] / 2
+    z = (edges[:-1, None] + half + half * x).ravel()
+    weights = (half * w).ravel() * np.exp(-z * z / 2) / np.sqrt(2 * np.pi)
+    paths = {name: np.repeat(array, len(z), axis=0) for name, array in model.base_paths().items()}
+    paths["spot_rent"] = np.tile(paths["spot_rent"][:1], (len(z), 1))
+    paths["spot_rent"][:, -1] = median * np.exp(spread * z)
+    return rent_at(3e6 / 0.80), model, model.run(paths, len(z)), weights, median
+
+
+def test_the_value_with_the_right_to_switch_off_is_exact_by_quadrature(refinanced):
+    boundary, model, result, weights, median = refinanced
+    truth, value = EXPECTED["GD-08"], result.monthly["gpu_value_total"][:, -1] / 1000
+    assert weights.sum() == pytest.approx(1.0, abs=1e-12)
+    assert median == pytest.approx(truth["median_spot"], rel=1e-8)
+    assert boundary == pytest.approx(truth["spot_at_default_boundary"], rel=1e-8)
+    for rent, worth in truth["value_usd_per_gpu_at_spot"].items():
+        at = model.risks["residual_value"].at(np.array([float(rent)]), 48.0)[0, 0]
+        assert at == pytest.approx(worth, rel=1e-8, abs=1e-8)
+    assert weights @ value == pytest.approx(truth["expected_value_usd_per_gpu"], rel=1e-8)
+    # without the right value is linear in rent, so that its mean is the value on the mean path, which is the base case
+    linear = model.base().monthly["gpu_value_total"][0, -1] / 1000
+    assert linear == pytest.approx(truth["expected_value_without_switch_off_usd_per_gpu"], rel=1e-8)
+    assert weights @ value - linear == pytest.approx(truth["switch_off_option_usd_per_gpu"], rel=1e-8)
+    assert weights @ (value == 0) == pytest.approx(truth["p_switched_off"], abs=1e-9)
+    assert weights @ (value < 3000) == pytest.approx(truth["p_value_below_balloon"], abs=1e-9)
+
+
+def test_a_balloon_above_the_limit_of_value_defaults_with_the_exact_probability_and_loss(refinanced):
+    _, _, result, weights, _ = refinanced
+    truth, month = EXPECTED["GD-08"], result.column["default_month"]
+    assert set(month.tolist()) == {0, 48}
+    assert weights @ (month == 48) == pytest.approx(truth["pd_at_maturity"], abs=1e-9)
+    loss, exposure = result.column["loss"], result.column["exposure"]
+    assert weights @ loss == pytest.approx(truth["expected_loss_usd"], rel=1e-8)
+    assert weights @ loss / 3e6 * 1e4 == pytest.approx(truth["expected_loss_bp_of_balloon"], rel=1e-8)
+    assert (weights @ loss) / (weights @ exposure) == pytest.approx(truth["lgd"], rel=1e-8)
+    assert set(exposure[month == 48].tolist()) == {3e6}
+
+
+def test_the_simulation_of_the_balloon_agrees():
+    draws = 32_768
+    result, truth = Model.of(golden("gd-08")).simulate(draws, seed=8), EXPECTED["GD-08"]
+    for name, drawn in (
+        ("pd_at_maturity", result.column["default_month"] > 0),
+        ("expected_loss_usd", result.column["loss"]),
+        ("expected_value_usd_per_gpu", result.monthly["gpu_value_total"][:, -1] / 1000),
+    ):
+        assert within_five_errors(drawn.mean(), drawn.std() / np.sqrt(draws), truth[name]), name
+
+
 # --- the engine itself -------------------------------------------------------------------------------------------
 
 

@@ -116,7 +116,7 @@ def test_the_median_of_a_mean_reverting_path_is_the_quoted_path_and_its_spread_i
 
 
 def test_a_random_walk_keeps_its_mean():
-    rents = drawn(walk(persistence=1.0))[:, -1] / np.exp(-0.18 * 3)
+    rents = drawn(walk(persistence=1.0, mean_preserving=True))[:, -1] / np.exp(-0.18 * 3)
     assert abs(rents.mean() - 2.4) < 5 * rents.std() / np.sqrt(20_000)
 
 

@@ -454,7 +454,8 @@ def test_14_prepayment_credited_back_takes_headroom():
 
 def test_14_without_a_covenant_or_debt_there_is_nothing_to_break():
     assert findings(changed(financed_deal(), {"finance.covenants": None}), 14) == []
-    assert findings(changed(financed_deal(), {"finance.loan": None, "finance.horizon_months": 12}), 14) == []
+    no_debt = {"finance.loan": None, "finance.covenants": None, "finance.horizon_months": 12}
+    assert findings(changed(financed_deal(), no_debt), 14) == []
 
 
 def test_14_what_cannot_be_held_against_the_debt_is_said():
@@ -473,7 +474,7 @@ def test_18_a_mutual_right_to_leave_makes_the_term_shorter_than_it_is_called():
     # firm from 1 January 2027; notice from 1 April ends on 30 June: 5 + 29 / 30.4375 = 5.953 months of 24
     deal = changed(financed_deal(), leaving("either", "2027-04-01", 90))
     (finding,) = findings(deal, 18)
-    assert "Called 24 months, it is firm for 6\u00a0months" in finding.message
+    assert "Called 24\u00a0months, it is firm for 6\u00a0months" in finding.message
     assert "75.2% of its fees, USD\u00a0180\u00a0m" in finding.message
     assert finding.money is not None
     assert finding.money.amount == pytest.approx(Decimal("180472279.26"), abs=1)
@@ -487,8 +488,50 @@ def test_18_a_customers_right_matters_while_debt_is_out(first: str, raised: int)
     assert len(findings(changed(financed_deal(), leaving("customer", first, 90)), 18)) == raised
 
 
+def test_18_a_last_day_of_the_term_is_not_laid_at_the_door_of_notice():
+    # the term is called 24 months and ends after 12: notice takes 6 of those 12, not 18 of 24
+    deal = changed(financed_deal(), {**leaving("either", "2027-04-01", 90), "commercial.term.ends_by": "2028-01-01"})
+    (finding,) = findings(deal, 18)
+    assert "Called 12\u00a0months, it is firm for 6\u00a0months" in finding.message
+
+
 def test_18_nobody_may_leave_is_no_trap():
     assert findings(changed(financed_deal(), {}), 18) == []
+
+
+# --- the months of the debt -----------------------------------------------------------------------------------------
+
+
+def test_14_power_staff_premium_and_the_fee_of_a_cover_take_headroom():
+    # 10 of fees; 2 fixed, 7 of debt; 1,000 GPUs x 0.5 kW x 1.2 x 100 / 1000 x 744 h = 44,640; staff 10,000; premium
+    # 5,000; fee 1.2% of 10 million / 12 = 10,000: cash 7,930,360 against 7.35 million: 5.8036%
+    deal = covered(shape="first_loss", amount=10_000_000, fee_rate="0.012")
+    data = deal.model_dump(exclude_unset=True)
+    layer = {"rate_per_hour": 1, "wait_hours": 1, "premium_per_month": 5_000}
+    changes = {
+        "power": {"kw_per_gpu": "0.5", "pue": "1.2", "price_per_mwh": 100},
+        "operations": {"staff_per_gpu_month": 10},
+        "insurance": {"layers": {"outage": layer}},
+    }
+    (finding,) = findings(changed(data, changes), 14)
+    assert "A credit above 5.8% of a month's fees" in finding.message
+    assert finding.money == Money(Decimal("1919640.00"), "USD")  # (25% - 5.8036%) of 10 million
+
+
+def test_14_a_sculpted_loan_is_held_against_what_its_cash_carries():
+    # cash of 8 at a cover of 1.25 carries 6.4 a month, and a covenant of 1.05 leaves 8 - 6.72 = 12.8% of 10
+    loan = {
+        "amount": "84000000",
+        "annual_rate": "0",
+        "first_payment_month": 1,
+        "payments": 12,
+        "profile": "sculpted",
+        "target_dscr": "1.25",
+    }
+    (finding,) = findings(changed(financed_deal(), {"finance.loan": loan}), 14)
+    assert "A credit above 12.8%" in finding.message
+    short = changed(financed_deal(), {"finance.loan": loan, "finance.horizon_months": 6})
+    assert "were not held against the debt" in findings(short, 14)[0].message
 
 
 # --- debt beyond the term -------------------------------------------------------------------------------------------
@@ -503,14 +546,44 @@ def test_debt_that_outlives_the_fees_is_said_with_what_is_owed(months: int, unpa
     if found:
         assert f"{unpaid} of 12 payments fall due after it, with USD\u00a042\u00a0m of the loan" in found[0].message
         assert found[0].severity == "error"
+        assert "Nothing is assumed to be let again" in found[0].message
+
+
+def test_debt_that_outlives_the_fees_is_paid_from_letting_again_where_that_is_assumed():
+    judged = {"as_of": "2026-11-30", "kind": "judgement", "rationale": "a test"}
+    relet = {
+        name: {"value": value, "unit": unit, **judged}
+        for name, value, unit in (
+            ("empty", 3, "month"),
+            ("haircut", "0.1", "1"),
+            ("first_utilisation", "0.4", "1"),
+            ("utilisation_step", "0.1", "1"),
+            ("highest_utilisation", "0.8", "1"),
+        )
+    }
+    deal = changed(financed_deal(), {"commercial.term": {"months": 6}, "assumptions": {"reletting": relet}})
+    (finding,) = [finding for finding in lint(deal, "lender") if finding.id == "debt-beyond-term"]
+    assert "They are paid from letting again" in finding.message
 
 
 # --- 19: backstop ---------------------------------------------------------------------------------------------------
 
 
+def covered(**backstop: Any) -> Deal:
+    """Return the financed deal with a cover of one shape from signing, given by G, and 1,000 GPUs at what they cost."""
+    data = {
+        "parties": {"g": {"name": "Guarantor G", "role": "guarantor"}},
+        "clusters": {"c": {"units": {"gpu": 1000}}},
+        "delivery.tranches.t.cluster": "c",
+        "backstop": {"provider": "g", "starts": "signing", **backstop},
+    }
+    return changed(financed_deal(), data)
+
+
 def guaranteed(**terms: Any) -> Deal:
     """Return the financed deal with a guarantee of all ways of ending, from signing, for all the debt."""
     backstop = {
+        "shape": "payment_guarantee",
         "provider": "g",
         "triggers": ["payment_default", "insolvency"],
         "starts": "signing",
@@ -553,6 +626,113 @@ def test_19_a_guarantee_that_falls_faster_than_the_debt():
     (finding,) = findings(guaranteed(amortisation_months=8), 19)
     assert finding.path == "backstop.amount"
     assert "In month 8 after close the debt is USD\u00a028\u00a0m and the guarantee USD\u00a00" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("starts", "covered_from"),
+    [("rfs_each_tranche", "3"), ("rent_commenced", "3"), ("rfs_all", "6"), ("date", "9"), ("signing", None)],
+)
+@pytest.mark.parametrize("shape", ["payment_guarantee", "revenue_floor", "first_loss"])
+def test_19_no_cover_reaches_back_before_its_start(shape: str, starts: str, covered_from: str | None):
+    terms = {"payment_guarantee": {"triggers": ["payment_default", "insolvency"]}, "revenue_floor": {"floor_rent": 1}}
+    backstop = {"shape": shape, "provider": "g", "starts": starts, **terms.get(shape, {})}
+    if starts == "date":
+        backstop["start_date"] = {"close_plus_months": 9}
+    tranches = {
+        "t": {"ready_for_service_date": "2027-04-01", "share_of_service": "0.5"},
+        "u": {"ready_for_service_date": "2027-07-01", "share_of_service": "0.5"},
+    }
+    deal = changed(
+        financed_deal(),
+        {
+            "parties": {"g": {"name": "G", "role": "guarantor"}},
+            "services.compute.tranches": ["t", "u"],
+            "delivery.tranches": tranches,
+            "backstop": backstop,
+        },
+    )
+    found = {finding.path: finding.message for finding in findings(deal, 19)}
+    if covered_from is None:
+        assert "backstop.starts" not in found
+    else:
+        assert f"nothing before {covered_from}\u00a0months after close" in found["backstop.starts"]
+        assert ("if a tranche is late" in found["backstop.starts"]) == starts.startswith("rfs")
+
+
+def test_19_cover_that_ends_before_the_loan_leaves_the_rest():
+    # twelve payments of 7 million: after eight months 28 of 84 are owed
+    (finding,) = findings(guaranteed(amortisation_months=None, expires={"close_plus_months": 8}), 19)
+    assert finding.path == "backstop.expires"
+    assert "ends 8\u00a0months after close, with USD\u00a028\u00a0m of the debt still owed" in finding.message
+    assert finding.money == Money(Decimal(28_000_000), "USD")
+    assert findings(guaranteed(amortisation_months=None, expires={"close_plus_months": 12}), 19) == []
+
+
+# --- cover: what its shape never pays for ---------------------------------------------------------------------------
+
+
+def conditions(deal: Deal, reader: str = "lender") -> dict[str, Finding]:
+    """Return the findings on the shape of a cover, by path."""
+    return {f.path: f for f in lint(deal, reader) if f.id == "cover-conditions"}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("backstop", "said"),
+    [
+        ({"shape": "unsold_hours_put", "floor_rent": 20}, "pays nothing while the contract is in force, even if"),
+        ({"shape": "unsold_hours_put", "floor_rent": 20}, "not for hours that are let cheaply"),
+        ({"shape": "unsold_hours_put", "floor_rent": 20, "covers": "all"}, "under contract are sold, whether or not"),
+        ({"shape": "utilisation_floor"}, "of a market that has fallen it makes up nothing"),
+        ({"shape": "revenue_floor", "floor_rent": 20}, "pays nothing while the contract is in force, even if"),
+        ({"shape": "revenue_floor", "floor_rent": 20, "covers": "all"}, "It ends when the loan defaults"),
+        ({"shape": "index_price_floor", "floor_rent": 20}, "though this deal lets at less or stands empty"),
+        ({"shape": "leaseback", "floor_rent": 20}, "nothing stands behind that name"),
+        ({"shape": "first_loss", "share": "0.8", "amount": 1000}, "20% of the loss and all beyond its amount stays"),
+        ({"shape": "first_loss"}, "it keeps no payment in time"),
+    ],
+)
+def test_what_a_shape_of_cover_never_pays_for_is_said_to_the_lender(backstop: dict[str, Any], said: str):
+    deal = covered(**backstop)
+    finding = conditions(deal)["backstop.shape"]
+    assert said in finding.message
+    assert finding.severity == "warning"
+    assert "backstop.shape" not in conditions(deal, "customer")
+
+
+def test_a_revenue_floor_on_all_capacity_pays_also_while_the_contract_is_in_force():
+    message = conditions(covered(shape="revenue_floor", floor_rent=20, covers="all"))["backstop.shape"].message
+    assert "in force" not in message
+
+
+def test_a_guarantee_that_the_lender_may_claim_under_says_nothing_of_its_shape():
+    assert conditions(guaranteed()) == {}
+    assert "what the lender then loses" in conditions(guaranteed(assignable=False))["backstop.shape"].message
+
+
+def test_a_value_that_is_measured_after_the_last_payment_comes_too_late():
+    value = {"gpu_value": {"amount": 100, "decay_per_month": 0}}
+    data = covered(shape="first_loss").model_dump(exclude_unset=True)
+    for month, late in ((12, False), (13, True)):
+        backstop = {"shape": "residual_guarantee", "provider": "g", "threshold": 50, "at": {"close_plus_months": month}}
+        deal = changed(data, {"backstop": backstop, "assumptions": {"prescribed": value}})
+        assert ("backstop.at" in conditions(deal)) == late
+
+
+@pytest.mark.parametrize(("floor_rent", "short"), [("12.32", "USD\u00a06,400"), ("12.33", None)])
+def test_a_floor_under_which_the_debt_is_not_paid_is_said_with_what_is_missing(floor_rent: str, short: str | None):
+    # 1,000 GPUs x 730 hours x 12.32 = 8,993,600; costs of 2 and debt service of 7 million are 9,000,000
+    found = conditions(covered(shape="revenue_floor", floor_rent=floor_rent))
+    assert ("backstop.floor_rent" in found) == (short is not None)
+    if short:
+        assert found["backstop.floor_rent"].money == Money(Decimal(6_400), "USD")
+        assert found["backstop.floor_rent"].severity == "error"
+
+
+def test_a_limit_that_runs_out_before_the_loan_says_how_long_it_lasts():
+    # 1,000 x 730 x 20 = 14.6 million a month
+    found = conditions(covered(shape="revenue_floor", floor_rent=20, amount=73_000_000))
+    assert "is used up after 5\u00a0months; the loan has 12 payments" in found["backstop.amount"].message
+    assert "backstop.amount" not in conditions(covered(shape="revenue_floor", floor_rent=20, amount=175_200_000))
 
 
 # --- 21: location ---------------------------------------------------------------------------------------------------

@@ -33,16 +33,24 @@ from typing import Any
 import pytest
 import yaml
 
-from risk.contract_rules import delay_damages, effective_term, long_stop, paragraphs, prepayment
+from risk.contract_rules import (
+    delay_damages,
+    effective_term,
+    long_stop,
+    monthly_price,
+    paragraphs,
+    prepayment,
+    take_or_pay,
+)
 from risk.contract_rules.lines import Statement
 from risk.contract_rules.records import Records
 from risk.contract_rules.statement import statement
 from risk.core.computed import Step
-from schemas.commercial import Prepayment
+from schemas.commercial import Charge, Prepayment, Price
 from schemas.deal import Deal
 from schemas.delivery import DelayDamages, LongStop
 from schemas.incidents import Incident, Notice, UnitService, Window
-from schemas.money import Money
+from schemas.money import Money, rounded_to_minor_unit
 from schemas.periods import Month
 from slakit.documents.clauses import clause_file, document_file
 
@@ -211,6 +219,14 @@ def asked(case: dict[str, Any]) -> tuple[dict[str, Any], Iterable[Step]]:
         amount = Money(Decimal(facts["amount"]), "USD")
         balances = prepayment.exact(amount, facts["term_months"], Prepayment.model_validate(facts["terms"]))
         return {"total": str(balances.value[facts["month"] - 1].amount)}, balances.steps
+    if case["rule"] == "monthly_price":
+        price = Price.model_validate(facts["price"])
+        monthly = monthly_price.exact(price, facts["count"], facts["hours"], "commercial.charges.compute.price")
+        return {"total": str(rounded_to_minor_unit(monthly.value, "USD"))}, monthly.steps
+    if case["rule"] == "take_or_pay":
+        charge, used = Charge.model_validate(facts["charge"]), Fraction(facts["used"])
+        fee = take_or_pay.exact(Fraction(facts["price"]), used, charge, "USD", "commercial.charges.compute")
+        return {"total": str(fee.value.amount)}, fee.steps
     assert case["rule"] == "effective_term"
     months = effective_term.exact(deal_of(case))
     return {"months": months.value}, months.steps

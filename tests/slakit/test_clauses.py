@@ -59,7 +59,7 @@ FULL: dict[str, Any] = {
             "name": "Cluster One",
             "site": "hall-1",
             "hardware": "gb300_nvl72",
-            "units": {"gpu": 7200, "node": 1800, "rack": 100},
+            "units": {"gpu": 7200, "node": 1800, "rack": 100, "kw": "11520.5"},
             "spares": {"node": 36},
         },
         "cluster-2": {"units": {"gpu": 800}},
@@ -137,10 +137,10 @@ FULL: dict[str, Any] = {
     "commercial": {
         "currency": "USD",
         "charges": {
-            "compute": {"price": {"per": "gpu_hour", "amount": "2.5"}},
+            "compute": {"price": {"per": "gpu_hour", "amount": "2.5"}, "take_or_pay": "0.8"},
             "storage": {"price": {"per": "lump_month", "amount": "100000"}},
         },
-        "term": {"months": 36},
+        "term": {"months": 36, "ends_by": {"close_plus_months": 48}},
         "prepayment": {"fraction": "0.2", "credited_from_month": 25},
         "renewal_months": 12,
         "liability_cap_fraction": 1,
@@ -172,7 +172,10 @@ HALLS: dict[str, Any] = {
         "tranche-2": {**FULL["delivery"]["tranches"]["tranche-2"], "share_of_service": "0.25"},
         "tranche-3": {**FULL["delivery"]["tranches"]["tranche-3"], "share_of_service": "0.25"}}},
     "cancellation": {},
-    "commercial": {**FULL["commercial"], "charges": {"halls": {"price": {"per": "lump_month", "amount": "9"}}}},
+    "commercial": {
+        **FULL["commercial"],
+        "charges": {"halls": {"price": {"per": "lump_month", "amount": "9"}, "take_or_pay": "0.9"}},
+    },
 }  # fmt: skip
 """A deal of powered halls: no node is counted and the hardware is the customer's."""
 
@@ -232,6 +235,7 @@ def drafts() -> dict[str, Document]:
     }
     prices = {"commercial.charges.compute.price.per": "node_month", "cancellation.chronic_failure.cure_days": 0}
     found["per node"] = assemble(with_terms(FULL, prices))
+    found["per kW"] = assemble(with_terms(FULL, {"commercial.charges.compute.price.per": "kw_month"}))
     found["empty"] = assemble(Deal(schema_version=1))
     found["bare"] = assemble(Deal.model_validate(BARE))
     no_event = {"exclusions.force_majeure.events": ()}
@@ -373,6 +377,7 @@ def test_a_clause_of_something_not_agreed_is_not_printed(drafts: dict[str, Docum
         "facility-level",
         "delay-damages",
         "long-stop",
+        "take-or-pay",
         "prepayment",
     }
     assert printed == set(CLAUSES) - left_out

@@ -1,6 +1,7 @@
-"""A guarantee that does not answer for the way the contract ends, or not yet, or not for enough.
+"""A cover that does not answer for the way the contract ends, or not yet, or not for long enough, or not for enough.
 
-The contract with the customer does not print the guarantee, so these findings name no paragraph.
+The contract with the customer does not print the cover, so these findings name no paragraph. What each shape of cover
+never pays for is said by `cover-conditions`.
 """
 
 from __future__ import annotations
@@ -8,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from risk.core.calendar import timeline
-from schemas.backstop import PaymentGuarantee, WayOfEnding
+from schemas.backstop import Backstop, PaymentGuarantee, ResidualGuarantee, WayOfEnding
 from schemas.deal import Deal
+from schemas.errors import SlakitError
 from schemas.money import Money
+from slakit.checks.cover import cover_in_words, cover_starts, months_after_close
 from slakit.checks.debt import balances
 from slakit.checks.finding import Concern, Raised
 from slakit.reports.figures import money_in_words, months
@@ -29,11 +31,35 @@ _WORDS: dict[WayOfEnding, str] = {
 
 
 def find(deal: Deal) -> Iterator[Raised]:
-    """Yield the ways of ending, the months and the sums of debt that the guarantee does not reach."""
+    """Yield the ways of ending, the months and the sums of debt that the cover does not reach."""
     finance, backstop = deal.finance, deal.backstop
-    if finance is None or finance.loan is None or not isinstance(backstop, PaymentGuarantee):
+    if finance is None or finance.loan is None or backstop is None:
         return
-    debt = balances(deal)
+    try:
+        debt = balances(deal)
+    except SlakitError:  # `trap-14-credit-headroom` says why
+        return
+    if isinstance(backstop, PaymentGuarantee):
+        yield from _triggers(deal, backstop, debt)
+    starts = cover_starts(deal)
+    if starts is not None and starts > 0 and not isinstance(backstop, ResidualGuarantee):
+        later = ", or later if a tranche is late" if backstop.starts.startswith("rfs") else ""
+        yield Raised(
+            CONCERN,
+            None,
+            "backstop.starts",
+            f"The {cover_in_words(backstop)} covers nothing before {months(starts)} after close{later}, while the debt "
+            f"is {money_in_words(debt[0], finance.currency)} from the first day.",
+            _money(debt[0], finance.currency),
+        )
+    yield from _over_too_soon(deal, backstop, debt)
+    if isinstance(backstop, PaymentGuarantee) and starts is not None:
+        yield from _too_small(deal, backstop, debt, starts)
+
+
+def _triggers(deal: Deal, backstop: PaymentGuarantee, debt: tuple[float, ...]) -> Iterator[Raised]:
+    """Yield the ways of ending that a guarantee does not answer for."""
+    assert deal.finance is not None
     uncovered = [way for way in _ways_of_ending(deal) if way not in backstop.triggers]
     if uncovered:
         greatest = max(debt)
@@ -42,32 +68,37 @@ def find(deal: Deal) -> Iterator[Raised]:
             None,
             "backstop.triggers",
             f"Nothing pays if the contract ends by {_listed([_WORDS[way] for way in uncovered])}: the debt is up to "
-            f"{money_in_words(greatest, finance.currency)}, the guarantee answers only for "
+            f"{money_in_words(greatest, deal.finance.currency)}, the guarantee answers only for "
             f"{_listed([_WORDS[way] for way in backstop.triggers])}.",
-            _money(greatest, finance.currency),
+            _money(greatest, deal.finance.currency),
         )
-    starts = _starts(deal)
-    if starts is None:
+
+
+def _over_too_soon(deal: Deal, backstop: Backstop, debt: tuple[float, ...]) -> Iterator[Raised]:
+    """Yield the debt that is left when the cover expires."""
+    assert deal.finance is not None
+    if backstop.expires is None:
         return
-    if starts > 0:
+    end = months_after_close(deal, backstop.expires)
+    month = int(end)
+    if month < len(debt) and debt[month] > 0.5:
+        currency = deal.finance.currency
         yield Raised(
             CONCERN,
             None,
-            "backstop.starts",
-            f"The guarantee covers nothing before {months(starts)} after close, while the debt is "
-            f"{money_in_words(debt[0], finance.currency)} from the first day.",
-            _money(debt[0], finance.currency),
+            "backstop.expires",
+            f"The {cover_in_words(backstop)} ends {months(end)} after close, with "
+            f"{money_in_words(debt[month], currency)} of the debt still owed; the loan runs to month {len(debt) - 1}.",
+            _money(debt[month], currency),
         )
-    yield from _too_small(deal, debt, starts)
 
 
-def _too_small(deal: Deal, debt: tuple[float, ...], starts: float) -> Iterator[Raised]:
+def _too_small(deal: Deal, backstop: PaymentGuarantee, debt: tuple[float, ...], starts: float) -> Iterator[Raised]:
     """Yield the month, once the guarantee has started, in which it falls furthest short of the debt."""
     assert deal.finance is not None
-    assert deal.backstop is not None
-    if deal.backstop.amount is None:
+    if backstop.amount is None:
         return
-    amount, over = float(deal.backstop.amount), deal.backstop.amortisation_months
+    amount, over = float(backstop.amount), backstop.amortisation_months
 
     def cover(month: int) -> float:
         return amount * max(0.0, 1 - (month - starts) / over) if over else amount
@@ -98,19 +129,6 @@ def _ways_of_ending(deal: Deal) -> tuple[WayOfEnding, ...]:
     if deal.cancellation.convenience is not None:
         ways.append("convenience")
     return tuple(ways)
-
-
-def _starts(deal: Deal) -> float | None:
-    """Return when the guarantee starts, None where the deal has no dates of delivery. [month after close]"""
-    assert deal.finance is not None
-    assert deal.backstop is not None
-    if deal.backstop.starts == "signing":
-        return 0.0
-    if deal.delivery is None:
-        return None
-    line = timeline(deal.finance.close, 1, deal.assumptions.calendar, deal.measurement.zone)
-    ready = [line.at(tranche.ready_for_service_date) for tranche in deal.delivery.tranches.values()]
-    return max(ready) if deal.backstop.starts == "rfs_all" else min(ready)
 
 
 def _money(amount: float, currency: str) -> Money:

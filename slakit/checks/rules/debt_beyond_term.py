@@ -32,7 +32,13 @@ def find(deal: Deal) -> Iterator[Raised]:
     owed = money_in_words(balances(deal)[loan.first_payment_month + paid[-1]], finance.currency)
     said = (
         f"The last fee is that of {month_short(last.label)}; {loan.payments - 1 - paid[-1]} of {loan.payments} "
-        f"payments fall due after it, with {owed} of the loan still owed. Letting again is not simulated: the score "
-        "pays them from the reserve and what is kept back, or the loan defaults."
+        f"payments fall due after it, with {owed} of the loan still owed. "
     )
+    if deal.assumptions.reletting is None:
+        said += (
+            "Nothing is assumed to be let again (assumptions.reletting): the score pays them from the reserve and what "
+            "is kept back, or the loan defaults."
+        )
+    else:
+        said += "They are paid from letting again at the market's rent, from the reserve and from what is kept back."
     yield Raised(CONCERN, PARAGRAPH, PATH, said)

@@ -35,10 +35,9 @@ def find(deal: Deal) -> Iterator[Raised]:
     who = "Either party" if leaving.party == "either" else "The customer"
     said = f"{who} may end the contract without cause on {leaving.notice} of notice."
     money = None
-    effective = _effective_months(deal)
-    if deal.commercial is not None and effective is not None:
-        firm = deal.commercial.term.months
-        said += f" Called {firm} months, it is firm for {months(effective)}."
+    effective, firm = _bound_months(deal), _bound_months(deal, with_notice=False)
+    if deal.commercial is not None and effective is not None and firm is not None:
+        said += f" Called {months(firm)}, it is firm for {months(effective)}."
         views = list(services(deal))
         fee = sum((view.fee() or Fraction(0) for view in views), Fraction(0))
         if effective < firm and fee and views:
@@ -53,10 +52,15 @@ def find(deal: Deal) -> Iterator[Raised]:
     yield Raised(CONCERN, PARAGRAPH, PATH, said, money)
 
 
-def _effective_months(deal: Deal) -> Fraction | None:
-    """Return the months for which the term is firm, None where its dates are not in the deal. [month]"""
+def _bound_months(deal: Deal, *, with_notice: bool = True) -> Fraction | None:
+    """Return the months for which the parties are bound, None where the dates are not in the deal. [month]
+
+    Without notice it is the term that the contract calls firm.
+    """
     if deal.commercial is None or deal.delivery is None:
         return None
+    if not with_notice:
+        deal = deal.revise({"cancellation": deal.cancellation.revise({"convenience": None})})
     try:
         return effective_term.exact(deal).value
     except MissingTermError:

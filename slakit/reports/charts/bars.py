@@ -26,13 +26,21 @@ class Bar:
     written: str
 
 
-def bar_chart(bars: Sequence[Bar], *, palette: Palette, alt: str, width: float = 300, row: float = ROW) -> str:
-    """Return bars from zero, in the order given."""
+def bar_chart(
+    bars: Sequence[Bar],
+    *,
+    palette: Palette,
+    alt: str,
+    width: float = 300,
+    row: float = ROW,
+    colour: str | None = None,
+) -> str:
+    """Return bars from zero, in the order given, in the adverse colour unless another is given."""
     rows = _Rows(bars, Sheet(width, len(bars) * row + 2, palette, alt), row)
     x = Scale(0.0, max((bar.value for bar in bars), default=0.0) or 1.0, rows.left, rows.right)
     rows.sheet.line(rows.left, 0, rows.left, rows.sheet.height, palette.axis)
     for i, bar in enumerate(bars):
-        rows.draw(i, bar, x(0.0), x(bar.value), palette.adverse)
+        rows.draw(i, bar, x(0.0), x(bar.value), colour or palette.adverse)
     return rows.sheet.svg()
 
 

@@ -140,10 +140,15 @@ class Sheet:
         paint = self._paint(stroke=colour, stroke_width=f"{width:g}", stroke_dasharray=dash)
         self.parts.append(f'<line x1="{_px(x1)}" y1="{_px(y1)}" x2="{_px(x2)}" y2="{_px(y2)}"{paint}/>')
 
-    def path(self, points: Iterable[tuple[float, float]], colour: str, width: float) -> None:
+    def path(self, points: Iterable[tuple[float, float]], colour: str, width: float, dash: str | None = None) -> None:
         """Draw a line through points."""
         paint = self._paint(
-            fill="none", stroke=colour, stroke_width=f"{width:g}", stroke_linejoin="round", stroke_linecap="round"
+            fill="none",
+            stroke=colour,
+            stroke_width=f"{width:g}",
+            stroke_dasharray=dash,
+            stroke_linejoin="round",
+            stroke_linecap="butt" if dash else "round",
         )
         self.parts.append(f'<path d="{_d(points)}"{paint}/>')
 

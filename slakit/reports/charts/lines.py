@@ -28,6 +28,8 @@ class Line:
     colour: str
     width: float = 2.5
     bold: bool = False
+    dash: str | None = None
+    """Lengths of strokes and gaps, solid without; for a line that a printer without colour must tell apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def line_chart(
     lines: Sequence[Line],
     bands: Sequence[Band] = (),
     edges: Sequence[EdgeLabel] = (),
-    threshold: Threshold | None = None,
+    thresholds: Sequence[Threshold] = (),
     from_zero: bool = False,
     ceiling: float | None = None,
     x_title: str = "months after financial close",
@@ -76,8 +78,7 @@ def line_chart(
     drawn = [*(line.values for line in lines), *(edge.values for edge in edges)]
     drawn += [values for band in bands for values in (band.lower, band.upper)]
     known = [value for values in drawn for value in values if value is not None]
-    if threshold is not None:
-        known.append(threshold.value)
+    known += [threshold.value for threshold in thresholds]
     low, high = (
         (0.0 if from_zero else min(known)),
         min(max(known), ceiling if ceiling is not None else max(known)),
@@ -93,7 +94,7 @@ def line_chart(
     names = [(line.label, line.values, line.colour, line.bold) for line in lines]
     names += [(edge.label, edge.values, palette.muted, False) for edge in edges]
     ends = [name for name in names if _last(name[1]) is not None]
-    words = [*(name[0] for name in ends), *([threshold.label] if threshold else [])]
+    words = [*(name[0] for name in ends), *(threshold.label for threshold in thresholds)]
     right = width - max((text_width(label, bold=True) for label in words), default=0) - GAP - 2
     y = Scale(low, high, height - BOTTOM, TOP)
     x = Scale(months[0], max(months[-1], months[0] + 1), left, right)
@@ -107,15 +108,15 @@ def line_chart(
             lower = [(x(month), y(min(bottom, high))) for month, bottom, _ in piece]
             sheet.area(upper, lower, band.fill)
     _months_axis(sheet, months, x, left, right, height - BOTTOM, x_title)
-    if threshold is not None:
+    for threshold in thresholds:
         sheet.line(left, y(threshold.value), right, y(threshold.value), palette.threshold, 1.5, "5 3")
     for line in lines:
         for piece in _pieces(months, line.values, line.values):
             points = [(x(month), y(min(value, high))) for month, value, _ in piece]
-            sheet.path(points if len(points) > 1 else points * 2, line.colour, line.width)
+            sheet.path(points if len(points) > 1 else points * 2, line.colour, line.width, line.dash)
 
     wanted = [y(min(_last(values) or 0.0, high)) for _, values, _, _ in ends]
-    if threshold is not None:
+    for threshold in thresholds:
         wanted.append(y(threshold.value))
         ends = [*ends, (threshold.label, (), palette.threshold, False)]
     places = apart(wanted, LINE_HEIGHT, TOP, height - BOTTOM + LINE_HEIGHT / 2)

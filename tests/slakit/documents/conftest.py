@@ -47,6 +47,7 @@ def whole_deal() -> dict[str, Any]:
                 "entity": f"{CANARY} entity",
                 "notice_address": f"{CANARY} address",
             },
+            "cover": {"name": f"{CANARY} insurer", "role": "insurer"},
         },
         "sites": {
             "campus": {
@@ -150,6 +151,30 @@ def whole_deal() -> dict[str, Any]:
             "liability_cap_fraction": 1,
             "expert_body": "the president of an engineering society",
         },
+        "operations": {"staff_per_gpu_month": "71828182.5", "property_insurance_rate": "0.0071828182"},
+        "power": {
+            "kw_per_gpu": "1.71828182",
+            "pue": "1.25",
+            "price_per_mwh": "71828182",
+            "density_choice": {
+                "facility_mw": "5.71828182",
+                "discount_rate": "0.0071828182",
+                "old": {"server_kw": 10, "gpus_per_server": 8, "gpu_cost": "71828182", "sale_share": "0.71828182"},
+                "keep": {"market": {"rent": "171828182", "utilisation": "0.71828182"}},
+                "sell": {"cost_share": "0.0071828182"},
+            },
+        },
+        "residual_value": {"book_life_months": 71, "floor_rent_share": {"value": "0.71828182", "unit": "1", **judged}},
+        "insurance": {
+            "layers": {
+                "outage": {
+                    "insurer": "cover",
+                    "rate_per_hour": "71828182",
+                    "wait_hours": "8",
+                    "premium_per_month": "71828182",
+                }
+            }
+        },
         "backstop": {
             "shape": "payment_guarantee",
             "provider": "bank",
@@ -167,7 +192,10 @@ def whole_deal() -> dict[str, Any]:
                 "payments": 48,
             },
         },
-        "assumptions": {"claimed_share": {"value": 0.8123456789, "unit": "1", **judged}},
+        "assumptions": {
+            "claimed_share": {"value": 0.8123456789, "unit": "1", **judged},
+            "counterparties": {"customer": {"default_rate": {"value": "0.0071828182", "unit": "1/year", **judged}}},
+        },
         "provenance": {"*": {"source": f"{CANARY} source", "as_of": "2026-11-30", "kind": "published"}},
     }
 

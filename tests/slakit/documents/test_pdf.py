@@ -142,7 +142,13 @@ def test_nothing_else_of_the_deal_is_anywhere_in_the_file(deal, tmp_path):
     everything = everything_in(file.path.read_bytes())
     assert b"Northfield Compute LLC" in everything
     assert b"Halden Models Inc., a Delaware corporation" in everything
-    for secret in (b"CANARY", b"9876543210", b"0876543219", b"8123456789", b"provenance", b"amortisation", b"bank"):
+    amounts = (
+        b"9876543210",
+        b"0876543219",
+        b"8123456789",
+        b"71828182",
+    )  # the last is in power, operations and insurance
+    for secret in (b"CANARY", *amounts, b"provenance", b"amortisation", b"density_choice", b"bank"):
         assert secret not in everything, secret
 
 

@@ -11,6 +11,7 @@ from slakit.documents.lint import lint
 from slakit.documents.markdown import to_markdown
 from slakit.documents.nodes import Text, plain
 from slakit.documents.tree import assemble
+from slakit.documents.values import CONTRACT
 
 NBSP = "\u00a0"
 
@@ -140,6 +141,17 @@ def test_a_title_cannot_leave_the_style_sheet(templates, data):
 def test_a_text_cannot_reach_beyond_the_terms(templates, deal, text, match):
     with pytest.raises(DealError, match=match):
         assemble(deal, root=templates({"one": f"[a] {text}\n"}))
+
+
+@pytest.mark.parametrize("section", sorted(set(Deal.model_fields) - CONTRACT))
+def test_no_text_reads_a_section_that_is_not_between_the_parties(templates, deal, section):
+    with pytest.raises(DealError, match=f"{section} never enters a document"):
+        assemble(deal, root=templates({"one": f'[a] {{{{ value("{section}") }}}}\n'}))
+
+
+def test_the_lenders_side_is_not_between_the_parties():
+    lenders = {"operations", "power", "insurance", "residual_value", "backstop", "finance", "assumptions"}
+    assert lenders <= set(Deal.model_fields) - CONTRACT
 
 
 def test_a_view_shows_no_method_of_the_terms_behind_it(templates, deal):

@@ -115,7 +115,7 @@ def test_labels_fit_when_all_lines_end_in_one_place(height: float):
         alt="five lines",
         write_value=lambda value: f"{value:.2f}x",
         lines=lines,
-        threshold=Threshold("covenant 1.30x", 1.3),
+        thresholds=[Threshold("covenant 1.30x", 1.3)],
         height=height,
     )
     assert_words_fit(svg)

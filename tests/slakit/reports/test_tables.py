@@ -118,16 +118,40 @@ def test_what_a_contract_does_not_limit_is_said(terms: dict[str, Any], score: di
     assert found["Long stop"] == "none: however late, the customer is bound"
 
 
-def test_a_backstop_is_named_as_not_simulated(terms: dict[str, Any], score: dict[str, Any]):
+@pytest.mark.parametrize(
+    ("backstop", "said"),
+    [
+        (
+            {
+                "shape": "payment_guarantee",
+                "triggers": ["payment_default"],
+                "amount": 1_800_000_000,
+                "amortisation_months": 60,
+            },
+            "payment guarantee of Guarantor Inc., up to USD 1.8 bn, which falls to nothing over 60 months; for each "
+            "tranche once it is ready",
+        ),
+        (
+            {"shape": "revenue_floor", "floor_rent": "1.70", "amount": 60_000_000, "amount_per_year": 15_000_000},
+            "revenue floor of Guarantor Inc., up to USD 60 m and USD 15 m a year; once all tranches are ready",
+        ),
+        ({"shape": "first_loss"}, "first loss of Guarantor Inc., without limit; from close"),
+        (
+            {"shape": "unsold_hours_put", "floor_rent": 1, "starts": "rent_commenced", "expires": "2030-01-01"},
+            "unsold hours put of Guarantor Inc., without limit; once the first fee is due, to 1 January 2030",
+        ),
+        (
+            {"shape": "leaseback", "floor_rent": 1, "starts": "date", "start_date": {"close_plus_months": 9}},
+            "leaseback of Guarantor Inc., without limit; from 9 months after close",
+        ),
+    ],
+)
+def test_a_backstop_is_named_with_its_provider_its_limit_and_its_start(
+    terms: dict[str, Any], score: dict[str, Any], backstop: dict[str, Any], said: str
+):
     terms["parties"]["backer"] = {"name": "Guarantor Inc.", "role": "guarantor"}
-    terms["backstop"] = {
-        "provider": "backer",
-        "triggers": ["payment_default"],
-        "amount": 1_800_000_000,
-        "amortisation_months": 60,
-    }
-    found = lines(Deal.model_validate(terms), score)
-    assert found["Backstop"] == "payment guarantee of Guarantor Inc., up to USD 1.8 bn; not simulated, no value taken"
+    terms["backstop"] = {"provider": "backer", **backstop}
+    assert lines(Deal.model_validate(terms), score)["Backstop"] == said
 
 
 def test_without_a_loan_the_covenant_is_not_computed(terms: dict[str, Any], score: dict[str, Any]):
