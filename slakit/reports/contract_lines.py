@@ -15,6 +15,14 @@ from slakit.reports.rounding import NBSP
 Score = Mapping[str, Any]
 Line = tuple[str, str]
 
+STARTS = {
+    "signing": "from close",
+    "rfs_each_tranche": "for each tranche once it is ready",
+    "rfs_all": "once all tranches are ready",
+    "rent_commenced": "once the first fee is due",
+}
+"""When a backstop begins to cover; a date is said as it is."""
+
 
 def contract_lines(deal: Deal, score: Score) -> list[Line]:
     """Return the lines, label and words; a seventh names a backstop, where there is one."""
@@ -107,7 +115,7 @@ def _notice(deal: Deal) -> str:
     if right is None:
         return "no one may leave without cause"
     who = "either party" if right.party == "either" else "the customer"
-    when = _day(right.first_exercise)
+    when = day_in_words(right.first_exercise)
     fee = ""
     if right.fee is not None and deal.commercial is not None:
         fee = f", for {figures.money_in_words(right.fee, deal.commercial.currency)}"
@@ -120,7 +128,8 @@ def _notice_of(length: Duration) -> str:
     return f"{words}' notice" if words.endswith("s") else f"{words}'s notice"
 
 
-def _day(point: DatePoint) -> str:
+def day_in_words(point: DatePoint) -> str:
+    """Return a day of the contract, as sentences write it."""
     if isinstance(point, MonthsAfterClose):
         return f"{figures.months(point.close_plus_months)} after close"
     return figures.date_long(point)
@@ -137,14 +146,8 @@ def _backstop(deal: Deal, backstop: Backstop, score: Score) -> str:
     limit = f"up to {' and '.join(limits)}" if limits else "without limit"
     if backstop.amortisation_months is not None:
         limit += f", which falls to nothing over {figures.months(backstop.amortisation_months)}"
-    starts = {
-        "signing": "from close",
-        "rfs_each_tranche": "for each tranche once it is ready",
-        "rfs_all": "once all tranches are ready",
-        "rent_commenced": "once the first fee is due",
-    }
-    start = starts.get(backstop.starts) or (f"from {_day(backstop.start_date)}" if backstop.start_date else "")
-    end = f", to {_day(backstop.expires)}" if backstop.expires is not None else ""
+    start = STARTS.get(backstop.starts) or (f"from {day_in_words(backstop.start_date)}" if backstop.start_date else "")
+    end = f", to {day_in_words(backstop.expires)}" if backstop.expires is not None else ""
     shape = f"{backstop.shape.replace('_', ' ')} of {deal.parties[backstop.provider].name}"
     return f"{shape}, {limit}; {start}{end}"
 

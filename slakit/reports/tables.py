@@ -36,10 +36,13 @@ class Table:
     """Columns from the left that hold words."""
     may_drop: Row = ()
     """Columns that a narrow terminal leaves out, the first to go first."""
+    words_last: bool = False
+    """Whether the last column holds words too, such as a clause."""
 
     def align(self, column: int) -> Literal["left", "right"]:
         """Return how a column is set."""
-        return "left" if column < self.text_columns else "right"
+        words = column < self.text_columns or (self.words_last and column == len(self.head) - 1)
+        return "left" if words else "right"
 
 
 def delivery(deal: Deal | None, score: Score, limit: int = 8) -> Table:

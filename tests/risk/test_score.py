@@ -312,6 +312,12 @@ def refinanced() -> dict:
     return data
 
 
+def dense() -> dict:
+    data = golden("gd-10")
+    data["power"]["density_choice"] = golden("gd-09")["power"]["density_choice"]
+    return data
+
+
 DEALS = {
     **{name: (lambda name=name: golden(name)) for name in ("gd-01", "gd-02", "gd-04", "gd-05", "gd-06", "gd-08")},
     **{name: (lambda name=name: golden(name)) for name in ("gd-10", "gd-11", "gd-12")},
@@ -329,6 +335,7 @@ DEALS = {
     "insured": insured,
     "swept": swept,
     "refinanced": refinanced,
+    "dense": dense,
 }
 
 
@@ -363,6 +370,15 @@ def test_a_credit_of_no_month_and_a_deal_without_letting_say_nothing_of_them():
     out = score(Deal.model_validate(never_anything()), draws=64)
     assert not {"backstop", "insurance", "reletting", "counterparties", "residual_value"} & out.keys()
     assert out["repriced"]["probability"] == 0.0
+
+
+def test_tables_stand_beside_the_cash_flow_where_the_deal_asks_for_them(drawn):
+    assert "power_density" not in drawn
+    assert drawn["cost"]["rent_to_cover_it"] == pytest.approx(sum(x["per_gpu_hour"] for x in drawn["cost"]["lines"]))
+    assert {"power", "capital_recovery", "cover_fee"} <= {line["name"] for line in drawn["cost"]["lines"]}
+    found = score(Deal.model_validate(dense()), draws=2)["power_density"]
+    assert set(found["options"]) == {"keep", "repurpose", "retrofit", "sell"}
+    assert found["best"] in found["options"]
 
 
 # --- insurance and covenants ----------------------------------------------------------------------------------------
