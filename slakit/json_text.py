@@ -79,6 +79,14 @@ def canonical_sha256(deal: Deal) -> str:
     return sha256(canonical_text(deal).encode()).hexdigest()
 
 
+def typed_text(deal: Deal) -> str:
+    """Return a deal as canonical text without the defaults that nobody typed.
+
+    Read back it is the same deal, with the same canonical digest, and still knows what was typed.
+    """
+    return json.dumps(plain(_shortest(deal, typed=True)), ensure_ascii=True, separators=(",", ":"))
+
+
 def problem_json(problem: Problem) -> dict[str, str | int | None]:
     """Return a problem as every command prints it under `errors`."""
     return {
@@ -92,18 +100,19 @@ def problem_json(problem: Problem) -> dict[str, str | int | None]:
     }
 
 
-def _shortest(value: object) -> object:
-    """Return terms as mappings whose decimals carry no trailing zeros."""
+def _shortest(value: object, *, typed: bool = False) -> object:
+    """Return terms as mappings whose decimals carry no trailing zeros, with the typed fields alone where asked."""
     match value:
         case Decimal():
             shortest = f"{value:f}"
             return shortest.rstrip("0").rstrip(".") if "." in shortest else shortest
         case Terms():
-            return {name: _shortest(getattr(value, name)) for name in type(value).model_fields}
+            fields = [name for name in type(value).model_fields if not typed or name in value.model_fields_set]
+            return {name: _shortest(getattr(value, name), typed=typed) for name in fields}
         case Mapping():
-            return {key: _shortest(inner) for key, inner in value.items()}
+            return {key: _shortest(inner, typed=typed) for key, inner in value.items()}
         case list() | tuple():
-            return [_shortest(inner) for inner in value]
+            return [_shortest(inner, typed=typed) for inner in value]
     return value
 
 

@@ -51,7 +51,17 @@ def load_deal(path: str | os.PathLike[str]) -> LoadedDeal:
         With all problems of the file, in its order; past a thousand, with their number. Nothing else is raised for any
         content of the file.
     """
-    source = read_source(path)
+    return deal_in(read_source(path))
+
+
+def deal_in(source: SourceText) -> LoadedDeal:
+    """Return the deal in a text, JSON where its name ends in `.json`.
+
+    Raises
+    ------
+    DealError
+        As `load_deal`.
+    """
     root, problems, warnings = _parsed(source)
     if not isinstance(root.value, dict):
         found = "a list" if isinstance(root.value, list) else "one value"

@@ -27,6 +27,8 @@ from schemas.errors import DealError, NotComputedError, Problem
 
 MOST_OUTAGES = 500.0
 """Greatest mean number of outages of one unit over the horizon; a limit of the method."""
+MOST_OUTAGES_IN_ALL = 5_000.0
+"""The same of all tranches together: a block of more does not fit into memory."""
 SECONDS_PER_MINUTE = 60
 OTHER_LEVELS = ("fabric", "storage", "control_plane")
 """Levels whose own failures are not simulated."""
@@ -178,14 +180,7 @@ def from_deal(deal: Deal, setting: Setting) -> Risk | None:
     else:
         units, notes = _of_sites(deal, setting)
     horizon = float(setting.timeline.edges_seconds[-1]) / 3600.0
-    for unit in units:
-        if horizon > MOST_OUTAGES * unit.law.mean_cycle_hours:
-            raise NotComputedError(
-                unit.path,
-                f"{horizon / unit.law.mean_cycle_hours:,.0f} outages of one cluster over the term; more than "
-                f"{MOST_OUTAGES:.0f}",
-                "check the failure rates",
-            )
+    _refuse_too_many(units, horizon)
     return ClusterOutages(
         units=units,
         tranches=len(setting.tranches),
@@ -196,6 +191,26 @@ def from_deal(deal: Deal, setting: Setting) -> Risk | None:
         },
         notes=(*notes, *_level_notes(deal)),
     )
+
+
+def _refuse_too_many(units: tuple[Unit, ...], horizon_hours: float) -> None:
+    """Refuse outages that are too many to be drawn: of one cluster, or of all tranches together."""
+    in_all = 0.0
+    for unit in units:
+        mean = horizon_hours / unit.law.mean_cycle_within(horizon_hours)
+        in_all += mean * len(unit.tranches)
+        if mean > MOST_OUTAGES:
+            raise NotComputedError(
+                unit.path,
+                f"{mean:,.0f} outages of one cluster over the term; more than {MOST_OUTAGES:.0f}",
+                "check the failure rates",
+            )
+    if in_all > MOST_OUTAGES_IN_ALL:
+        raise NotComputedError(
+            units[0].path,
+            f"{in_all:,.0f} outages of all tranches over the term; more than {MOST_OUTAGES_IN_ALL:,.0f}",
+            "check the failure rates, simulate fewer months, or merge tranches that are alike",
+        )
 
 
 def repeat_law(terms: OutageLaw) -> RepeatLaw:

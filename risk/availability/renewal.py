@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from risk.core.downtime import Lengths
 
@@ -21,9 +21,11 @@ NUMBERS_A_ROUND = 3
 class RenewalLaw(Protocol):
     """Lengths of up times and outages, by inverse distribution function."""
 
-    @property
-    def mean_cycle_hours(self) -> float:
-        """Return the mean of an up time and the outage after it. [h]"""
+    def mean_cycle_within(self, hours: float) -> float:
+        """Return the mean of an up time and the outage after it, of each no more than `hours`. [h]
+
+        What lies beyond the horizon makes no room for other outages, and may be all of the mean of a long tail.
+        """
         ...
 
     def up(self, choice: FloatArray, uniform: FloatArray) -> FloatArray:
@@ -44,10 +46,12 @@ class GraphLaw:
     lengths: Lengths
     """Restart included. [min]"""
 
-    @property
-    def mean_cycle_hours(self) -> float:
-        """Return the mean of an up time and the outage after it. [h]"""
-        return self.mean_up_hours + self.lengths.mean / 60.0
+    def mean_cycle_within(self, hours: float) -> float:
+        """Return the mean of an up time and the outage after it, of each no more than `hours`. [h]"""
+        fixed = min(self.lengths.fixed / 60.0, hours)
+        parts = zip(self.lengths.means, self.lengths.weights, strict=True)
+        down = fixed + sum(weight * _exponential_within(mean / 60.0, hours - fixed) for mean, weight in parts)
+        return _exponential_within(self.mean_up_hours, hours) + down
 
     def up(self, choice: FloatArray, uniform: FloatArray) -> FloatArray:
         """Return up times. [h]"""
@@ -75,11 +79,21 @@ class RepeatLaw:
     sigma: float
     """[1]"""
 
-    @property
-    def mean_cycle_hours(self) -> float:
-        """Return the mean of an up time and the outage after it. [h]"""
-        up = (1.0 - self.repeat_share) * self.up_mean_hours + self.repeat_share * self.repeat_mean_hours
-        return up + self.median_hours * float(np.exp(self.sigma**2 / 2))
+    def mean_cycle_within(self, hours: float) -> float:
+        """Return the mean of an up time and the outage after it, of each no more than `hours`. [h]
+
+        References
+        ----------
+        Klugman, Panjer and Willmot, Loss Models, 4th ed. 2012, appendix A (limited expected values of the lognormal and
+        the exponential).
+        """
+        up = (1.0 - self.repeat_share) * _exponential_within(self.up_mean_hours, hours)
+        up += self.repeat_share * _exponential_within(self.repeat_mean_hours, hours)
+        if self.median_hours == 0 or self.sigma == 0:
+            return up + min(self.median_hours, hours)
+        score = np.log(hours / self.median_hours) / self.sigma
+        shorter = self.median_hours * np.exp(self.sigma**2 / 2) * ndtr(score - self.sigma)
+        return up + float(shorter + hours * ndtr(-score))
 
     def up(self, choice: FloatArray, uniform: FloatArray) -> FloatArray:
         """Return up times. [h]"""
@@ -89,6 +103,11 @@ class RepeatLaw:
     def down(self, choice: FloatArray, uniform: FloatArray) -> FloatArray:
         """Return lengths of outages. [h]"""
         return self.median_hours * np.exp(self.sigma * ndtri(uniform))
+
+
+def _exponential_within(mean: float, hours: float) -> float:
+    """Return E[min(X, hours)] of an exponential time. [h]"""
+    return mean * -float(np.expm1(-hours / mean)) if mean > 0 else 0.0
 
 
 def draw_outages(law: RenewalLaw, rng: Generator, draws: int, horizon_s: int) -> tuple[IntArray, IntArray, IntArray]:

@@ -42,7 +42,8 @@ class BackstopCover:
     `backstop_revenue_share`. A leaseback's formula is its rent; `cover_market_revenue` is what its lessee keeps against
     it, and the line `backstop` is what is left. Carried on: `cover_paid_so_far`,
     `cover_paid_this_year`, `cover_starts` [month], and `cover_left` where the amount is limited. Of the draw:
-    `loss_cover`, what a first loss or an assignable guarantee gives the lender in the month of default.
+    `loss_cover`, what a first loss or an assignable guarantee gives the lender in the month of default, and of a first
+    loss `loss_cover_sale_only`, what it would give if the GPUs could only be sold.
 
     Notes
     -----
@@ -190,6 +191,8 @@ class BackstopCover:
         state.now["cover_paid_so_far"] = np.zeros(state.draws)
         state.now["cover_paid_this_year"] = np.zeros(state.draws)
         state.now["loss_cover"] = np.zeros(state.draws)
+        if isinstance(self.terms, FirstLoss):
+            state.now["loss_cover_sale_only"] = np.zeros(state.draws)
 
     def _lives(self, month: int, state: State) -> BoolArray | None:
         """Return whether the cover has neither expired nor ended with the loan, (draws,); None where it has expired."""
@@ -251,10 +254,7 @@ class BackstopCover:
         so_far, this_year = state.now["cover_paid_so_far"], state.now["cover_paid_this_year"]
         starts, within, paid = state.now["cover_starts"], claim, claim
         if claim.any():
-            if not self.limit.is_none:
-                within = np.minimum(claim, self.limit.room(month, starts, so_far, this_year))
-            alive = state.now.get("provider_alive")
-            paid = within if alive is None else np.where(alive, within, 0.0)
+            within, paid = self._payable(month, state, claim)
             so_far, this_year = so_far + paid, this_year + paid
             state.now["cover_paid_so_far"], state.now["cover_paid_this_year"] = so_far, this_year
         state.now["cover_formula"], state.now["cover_paid"] = claim + late, paid
@@ -262,6 +262,15 @@ class BackstopCover:
         state.now["cover_provider_failed"], state.now["cover_beyond_limit"] = within - paid, claim - within
         if np.isfinite(self.limit.amount):
             state.now["cover_left"] = self.limit.left(month, starts, so_far)
+
+    def _payable(self, month: int, state: State, claim: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what the limit leaves of a claim, and what of it a provider that lives pays, each (draws,)."""
+        within = claim
+        if not self.limit.is_none:
+            so_far, this_year = state.now["cover_paid_so_far"], state.now["cover_paid_this_year"]
+            within = np.minimum(claim, self.limit.room(month, state.now["cover_starts"], so_far, this_year))
+        alive = state.now.get("provider_alive")
+        return within, within if alive is None else np.where(alive, within, 0.0)
 
     def _post(self, month: int, state: State, due: FloatArray) -> None:
         """Post what was paid; a leaseback's lessee keeps market revenue for the part of its rent that it pays."""
@@ -295,11 +304,17 @@ class BackstopCover:
         if fails is None or not fails.any() or month > self.last_month:
             return
         if isinstance(self.terms, FirstLoss):
-            loss = np.where(fails, state.now["exposure"] - state.now["recovery"], 0.0)
-            claim = formulas.first_loss(loss, float(self.terms.share))
             started = state.now["cover_starts"] <= month - 1
+            claim, of_a_sale = (
+                formulas.first_loss(
+                    np.where(fails, state.now["exposure"] - state.now[back], 0.0), float(self.terms.share)
+                )
+                for back in ("recovery", "recovery_sale")
+            )
+            _, alone = self._payable(month, state, np.where(started, of_a_sale, 0.0))
             self._book(month, state, np.where(started, claim, 0.0), np.where(started, 0.0, claim))
-            state.now["loss_cover"] = np.where(fails, state.now["cover_paid"], state.now["loss_cover"])
+            for name, given in (("loss_cover", state.now["cover_paid"]), ("loss_cover_sale_only", alone)):
+                state.now[name] = np.where(fails, given, state.now[name])
             return
         assert self.guarantee is not None
         assert self.loan is not None

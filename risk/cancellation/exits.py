@@ -136,15 +136,16 @@ class Exits:
 
     def _bad_months(self, i: int, limb: BadMonths, month: int, state: State, arises: BoolArray) -> None:
         """Note whether the month was bad, and mark in `arises` where it makes `k` of the last `m`."""
+        kept = min(limb.m, self.setting.months)  # months before the first are not bad
         history = state.now.get(f"bad_months:{i}")
         if history is None:  # one place for each of the last m months, used in turn
-            history = state.now[f"bad_months:{i}"] = np.zeros((limb.m, *arises.shape), dtype=bool)
+            history = state.now[f"bad_months:{i}"] = np.zeros((kept, *arises.shape), dtype=bool)
         bad = state.now[f"bad_month:{i}"]
-        history[month % limb.m] = bad
+        history[month % kept] = bad
         cells = np.flatnonzero(bad)
         if len(cells):
-            oldest_first = (month + 1 + np.arange(limb.m)) % limb.m
-            window = history.reshape(limb.m, -1)[:, cells][oldest_first].T
+            oldest_first = (month + 1 + np.arange(kept)) % kept
+            window = history.reshape(kept, -1)[:, cells][oldest_first].T
             arises.reshape(-1)[cells] |= chronic_failure.arrays(window, limb.k)
 
     def _long_outages(self, limb: int, terms: SingleOutage, state: State) -> BoolArray:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 FEW = 20.0
 """Mean below which a count is looked for from zero; a choice of speed, not of result."""
 NEGLIGIBLE = 1e-18
+PLACES = 4096
+"""Starts that are kept for each band; a choice of memory, not of result. [1]"""
 
 
 @njit(cache=True)
@@ -95,9 +97,11 @@ def slots_by_band(
     """
     bands = len(allowed)
     # In most months nothing is common, and few numbers of slots inside a band occur: their starts are kept.
-    counts = np.full((bands, slots + 1), -1, dtype=np.int64)
-    masses = np.empty((bands, slots + 1))
-    totals = np.empty((bands, slots + 1))
+    places = min(slots + 1, PLACES)
+    kept = np.full((bands, places), -1, dtype=np.int64)
+    counts = np.empty((bands, places), dtype=np.int64)
+    masses = np.empty((bands, places))
+    totals = np.empty((bands, places))
     for draw in range(len(common)):
         inside, before = slots, 1.0
         for band in range(bands):
@@ -105,17 +109,11 @@ def slots_by_band(
             p = survival[left] if left >= 0 else 1.0
             share = min(p / before, 1.0)
             if common[draw] == 0 and 0.0 < share < 1.0 and inside > 0:
-                if counts[band, inside] < 0:
-                    count, mass, total = _start(inside, share)
-                    counts[band, inside], masses[band, inside], totals[band, inside] = count, mass, total
-                deeper = _walk(
-                    uniform[draw, band],
-                    inside,
-                    share,
-                    counts[band, inside],
-                    masses[band, inside],
-                    totals[band, inside],
-                )
+                at = inside % places
+                if kept[band, at] != inside:
+                    kept[band, at] = inside
+                    counts[band, at], masses[band, at], totals[band, at] = _start(inside, share)
+                deeper = _walk(uniform[draw, band], inside, share, counts[band, at], masses[band, at], totals[band, at])
             else:
                 deeper = inverse_binomial(uniform[draw, band], inside, share)
             if band > 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
@@ -26,6 +26,10 @@ from schemas.errors import MissingTermError, NotComputedError
 from schemas.service_levels import CreditBands, ServiceLevel
 
 STREAM = "outage:nodes"
+MOST_UNITS = 1_000_000
+"""Units of one tranche that are counted by band; more take too long. [1]"""
+MOST_NUMBERS = 32_768
+"""Random numbers of one draw, for each tranche, month and band: a block of more does not fit into memory. [1]"""
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -162,6 +166,7 @@ def from_deal(deal: Deal, setting: Setting) -> Risk | None:
         ]
     if not levels and not notes:
         return None
+    _refuse_too_many(levels, len(setting.tranches), len(windows))
     return NodeFailures(tuple(levels), len(setting.tranches), windows, tuple(notes))
 
 
@@ -193,10 +198,28 @@ def _level(
             else:
                 units, each, rate, lengths, words = _domains(name, key, terms, cluster, rates)
             notes.append((key, words))
+            if units > MOST_UNITS:
+                raise NotComputedError(
+                    f"clusters.{key}.units.node",
+                    f"{path} on {units:,} units of one cluster, more than {MOST_UNITS:,},",
+                    "correct the number, or describe several clusters",
+                )
             laws[key] = units, each, _survival(rate, lengths, terms.credit, rules, windows)
         units, each, survival = laws[key]
         groups.append(TrancheUnits(position, units, each, survival))
     return LevelUnits(name, terms.credit, rules, tuple(groups)), notes
+
+
+def _refuse_too_many(levels: Sequence[LevelUnits], tranches: int, months: int) -> None:
+    """Refuse bands of nodes, racks and domains over so many tranches and months that a block does not fit."""
+    bands = sum(len(level.credit.bands) for level in levels)
+    if bands * tranches * months > MOST_NUMBERS:
+        raise NotComputedError(
+            f"service_levels.{levels[0].id}.credit.bands",
+            f"{bands} credit bands of nodes, racks and domains over {tranches} tranches and {months:,} months, more "
+            f"than {MOST_NUMBERS:,} in all,",
+            "simulate fewer months, or leave out levels or bands",
+        )
 
 
 def _nodes(rates: NodeRates) -> tuple[int, int, float, Lengths]:

@@ -13,7 +13,10 @@ from schemas.capacity import Cluster
 from schemas.commercial import Charge
 from schemas.deal import Deal
 from schemas.delivery import Tranche
-from schemas.errors import DealError, MissingTermError, Problem
+from schemas.errors import DealError, MissingTermError, NotComputedError, Problem
+
+MOST_TRANCHE_MONTHS = 8_192
+"""Tranches times months of the largest simulation: beyond it one block of draws takes minutes and gigabytes. [month]"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,8 @@ def setting(deal: Deal) -> Setting:
     ------
     DealError
         With every section that the simulation needs and the deal does not have.
+    NotComputedError
+        When months and tranches are too many to be simulated.
     """
     missing = [
         Problem(path, "nothing", f"the section, because the simulation reads {reads}", f"add {path}")
@@ -108,8 +113,14 @@ def setting(deal: Deal) -> Setting:
     assert deal.delivery
     assert deal.commercial
     months = horizon(deal)
-    line = timeline(deal.finance.close, months, deal.assumptions.calendar, deal.measurement.zone)
     pairs = [(name, tranche) for name, service in deal.services.items() for tranche in service.tranches]
+    if months * len(pairs) > MOST_TRANCHE_MONTHS:
+        raise NotComputedError(
+            f"finance.{'loan.payments' if deal.finance.horizon_months is None else 'horizon_months'}",
+            f"{months:,} months of {len(pairs)} tranches, more than {MOST_TRANCHE_MONTHS:,} months of one tranche,",
+            "simulate fewer months, or merge tranches that are alike",
+        )
+    line = timeline(deal.finance.close, months, deal.assumptions.calendar, deal.measurement.zone)
     terms = [deal.delivery.tranches[tranche] for _, tranche in pairs]
     clusters = [deal.clusters[t.cluster] if t.cluster else None for t in terms]
     part, part_of_service = _parts_of_clusters(pairs, terms)

@@ -43,7 +43,7 @@ def ratio_of_means(top: FloatArray, bottom: FloatArray) -> tuple[float, float]:
     """Return mean(top)/mean(bottom) and its standard error by the delta method."""
     whole = float(bottom.mean())
     ratio = float(top.mean()) / whole
-    error = float((top - ratio * bottom).std(ddof=1)) / (np.sqrt(len(top)) * whole)
+    error = float((top - ratio * bottom).std(ddof=1) / (np.sqrt(len(top)) * whole))
     return ratio, error
 
 

@@ -27,7 +27,7 @@ class CovenantTests:
     Tests are made at the end of each month in which debt service is due, before a default of the loan. `minimum_dscr`
     looks back over the months of the lock-up test, or over one. `minimum_llcr` is the present value, at the loan's
     rate, of base-case cash of the coming months over what the draw owes. `maximum_ltv` is what it owes over the value
-    of the GPUs. A draw that owes nothing keeps the last two. What lasts longer than the cure is a default where the
+    of the GPUs. A draw that owes nothing keeps all of them. What lasts longer than the cure is a default where the
     terms say so.
     """
 
@@ -63,7 +63,8 @@ class CovenantTests:
         found: dict[str, BoolArray] = {}
         owes = np.asarray(owed) > HALF_A_CENT
         if "minimum_dscr" in self.level:
-            found["minimum_dscr"] = (np.asarray(due) > 0) & (cash < (self.level["minimum_dscr"] - ROUNDING) * due)
+            short = cash < (self.level["minimum_dscr"] - ROUNDING) * due
+            found["minimum_dscr"] = np.asarray(short & (state.now["debt_service"] > 0))
         if "minimum_llcr" in self.level and self.cash_to_come is not None:
             enough = (self.level["minimum_llcr"] - ROUNDING) * np.asarray(owed)
             found["minimum_llcr"] = np.broadcast_to(owes & (self.cash_to_come[month] < enough), cash.shape)

@@ -158,15 +158,18 @@ def last_payment_month(loan: Loan) -> int:
 
 
 def _payments(loan: Loan, rate: float, balloon: float) -> tuple[FloatArray, FloatArray]:
-    """Return interest and principal of each payment of a loan that is not sculpted, the balloon in the last."""
+    """Return interest and principal of each payment of a loan that is not sculpted, the balloon in the last.
+
+    Principal of level payments is (D - R) i (1+i)^-(n-k+1) / (1 - (1+i)^-n) in payment k: a level payment less interest
+    on a balance carried forward would let roundings grow with interest, and a long dear loan would never be repaid.
+    """
     amount, count = float(loan.amount), loan.payments
-    interest, principal = np.zeros(count), np.zeros(count)
-    level = level_payment(amount, rate, count, balloon)
-    balance = amount
-    for k in range(count):
-        interest[k] = rate * balance
-        principal[k] = amount / count if loan.profile == "straight" else level - interest[k]
-        balance -= principal[k]
+    if loan.profile == "straight" or rate == 0:
+        principal = np.full(count, (amount - balloon) / count)
+    else:
+        grown = np.exp(-np.arange(count, 0.0, -1.0) * np.log1p(rate))
+        principal = (amount - balloon) * rate * grown / -np.expm1(-count * np.log1p(rate))
+    interest = rate * (amount - np.cumsum(principal) + principal)
     principal[-1] += balloon
     return interest, principal
 

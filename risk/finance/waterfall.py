@@ -218,7 +218,7 @@ class Finances:
         if self.arrears is not None:
             owed = owed + self.arrears.carry(month, state, due.service, claim, alive)
         free = paid_up & self._keeps_covenants(month, state, cash, service, owed, alive)
-        free &= self._may_distribute(month, state, cash, service, due.opening)
+        free &= self._may_distribute(month, state, cash, service)
         now["trapped"] = np.where(alive, now["trapped"] + surplus, now["trapped"])
         now["distribution"] = np.where(free, now["trapped"], 0.0) + residual * alive
         now["trapped"] = np.where(free, 0.0, now["trapped"])
@@ -296,9 +296,7 @@ class Finances:
                 keeps &= ~breach
         return keeps
 
-    def _may_distribute(
-        self, month: int, state: State, cash: FloatArray, due: float | FloatArray, opening: float | FloatArray
-    ) -> BoolArray:
+    def _may_distribute(self, month: int, state: State, cash: FloatArray, due: float | FloatArray) -> BoolArray:
         """Return whether the lock-up test passes: cover over the look-back, and all tranches ready, shape (draws,)."""
         lock = self.terms.lock_up
         assert self.plan is not None
@@ -306,8 +304,14 @@ class Finances:
             return np.ones(state.draws, dtype=bool)
         ready = (state.path["ready"] <= month).all(axis=1)
         passes = (np.asarray(due) > 0) & (cash >= (float(lock.dscr) - ROUNDING) * due) & ready
-        repaid = np.asarray(opening) <= HALF_A_CENT
-        return np.asarray(passes | repaid) if self.sweep is not None else np.asarray(passes)
+        if month < self.plan.first_payment_month:
+            return np.asarray(passes)
+        return np.asarray(passes | ~self._owes(state))
+
+    @staticmethod
+    def _owes(state: State) -> BoolArray:
+        """Return which draws owed something as the month began, shape (draws,)."""
+        return np.asarray(state.now["owed_before"] > HALF_A_CENT)
 
     def _default(self, month: int, state: State) -> None:
         now, draws = state.now, state.draws
@@ -320,6 +324,8 @@ class Finances:
         if self.plan is None:
             return
         late = now["unpaid"] > HALF_A_CENT
+        if month >= self.plan.first_payment_month:
+            late &= self._owes(state)  # costs that no cash pays are no default of a loan that is repaid
         if self.arrears is not None and month < self.plan.last_payment_month and late.any():
             late &= self.arrears.outlast_grace(month, state, HALF_A_CENT)
         fails = (now["default_month"] == 0) & (late | now["covenant_default"])
@@ -354,7 +360,7 @@ class Finances:
         rows = np.flatnonzero(now["fails_now"])
         if not len(rows):
             return
-        exposure, cover = now["exposure"][rows], now.get("loss_cover")
-        covered = cover[rows] if cover is not None else 0.0
-        for name, back in (("loss", "recovery"), ("loss_sale_only", "recovery_sale")):
-            now[name][rows] = np.clip(exposure - now[back][rows] - covered, 0.0, exposure)
+        exposure, cover = now["exposure"][rows], now.get("loss_cover", np.zeros(state.draws))
+        alone = now.get("loss_cover_sale_only", cover)
+        for name, back, given in (("loss", "recovery", cover), ("loss_sale_only", "recovery_sale", alone)):
+            now[name][rows] = np.clip(exposure - now[back][rows] - given[rows], 0.0, exposure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from risk.finance.loan import last_payment_month
 from schemas.finance import Finance
 
 
@@ -19,6 +20,10 @@ def what_is_left_out(terms: Finance, *, prescribed_loss: bool) -> tuple[str, ...
     loan = terms.loan
     if loan is None:
         return tuple(words)
+    if loan.sweep or (terms.horizon_months or 0) > last_payment_month(loan):
+        words.append(
+            "Loan: once it is repaid, running costs that no cash pays stay unpaid; equity is not asked for them."
+        )
     if loan.drawings:
         words.append("Drawings: all are made on their dates, whatever has happened by then; equity goes in at close.")
     if loan.refinancing_ltv is not None:

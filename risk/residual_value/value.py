@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -12,11 +13,16 @@ from risk.core.protocol import Paths, Phase, State, StepFunction
 from risk.core.running_cost import running_cost
 from risk.core.setting import Setting
 from schemas.assumptions import ValueLaw
+from schemas.errors import NotComputedError
 
 FloatArray = NDArray[np.float64]
 HOURS_PER_YEAR = 8760
+LARGEST_VALUE = 1e18
+"""A typed value that grows beyond is none. [currency]"""
+LARGEST_GROWTH = 30.0
+"""Logarithm of the greatest weight that an hour of the future may have over one of today. [1]"""
 SMALLEST_RATE = 1e-12
-"""Rates below this are no rates: a century changes nothing in double precision. [1/year]"""
+"""Rates closer to 0 than this are no rates: a century changes nothing in double precision. [1/year]"""
 
 
 def value_per_gpu(
@@ -41,7 +47,8 @@ def value_per_gpu(
     Notes
     -----
     T = min(life left, ln(max(r/c, 1))/decay); V = 8760 u [r (1 - e^(-(decay+k)T))/(decay+k) - c (1 - e^(-kT))/k]. It
-    values the right to switch off, not the chance that rent recovers. With decay 0 the whole life is used when r > c.
+    values the right to switch off, not the chance that rent recovers. Where rent does not fall, decay 0 or below, the
+    whole life is used when r > c.
     """
     worth = rent > cash_cost
     ratio = np.maximum(rent / cash_cost, 1.0) if cash_cost > 0 else np.full(np.shape(rent), np.inf)
@@ -49,7 +56,7 @@ def value_per_gpu(
     years = np.minimum(remaining_life_years, stop)
 
     def annuity(rate: float) -> FloatArray:
-        return -np.expm1(-rate * years) / rate if rate > SMALLEST_RATE else years
+        return -np.expm1(-rate * years) / rate if abs(rate) > SMALLEST_RATE else years
 
     value = HOURS_PER_YEAR * utilisation * (rent * annuity(decay + discount) - cash_cost * annuity(discount))
     return np.where(worth, np.maximum(value, 0.0), 0.0)
@@ -66,6 +73,7 @@ class GpuValue:
 
     def __init__(self, setting: Setting, law: ValueLaw, decay: float) -> None:
         self.setting, self.law, self.decay = setting, law, decay
+        _refuse_value_without_bound(law, decay)
         tranches = len(setting.tranches)
         cost = running_cost(setting).cash_cost
         self.cash_cost = np.full(tranches, float(law.cash_cost)) if law.cash_cost is not None else cost
@@ -133,6 +141,18 @@ class GpuValue:
             state.now["gpu_book_value"] = np.broadcast_to(self.book(month), (state.draws, len(self.setting.tranches)))
 
 
+def _refuse_value_without_bound(law: ValueLaw, decay: float) -> None:
+    """Refuse rates under which the hours of the end of a GPU's life are worth more than any price."""
+    discount = float(law.discount_rate)
+    if -min(discount, decay + discount) * float(law.life) > LARGEST_GROWTH:
+        raise NotComputedError(
+            "assumptions.value.discount_rate",
+            f"a value that grows by e^{LARGEST_GROWTH:.0f} or more over a life of {float(law.life):g} years, at a "
+            f"discount rate of {discount:g} and rent falling by {decay:g} a year,",
+            "correct discount_rate, or decay_per_year of the market: a rate of 12% is 0.12",
+        )
+
+
 class PrescribedValue:
     """The value of all GPUs as typed: amount x exp(-decay m), shared among tranches by their GPUs."""
 
@@ -143,6 +163,12 @@ class PrescribedValue:
         self.shares = gpus / gpus.sum() if gpus.sum() else np.full(len(gpus), 1 / len(gpus))
         self.amount = amount
         self.decay_per_month = decay_per_month
+        if amount > 0 and -decay_per_month * setting.months > math.log(LARGEST_VALUE / amount):
+            raise NotComputedError(
+                "assumptions.prescribed.gpu_value.decay_per_month",
+                f"a value above {LARGEST_VALUE:.0e}, which it reaches within {setting.months} months",
+                "correct its sign or size: a value that grows has a negative one",
+            )
 
     def sample(self, rng: Mapping[str, Generator], draws: int) -> Paths:
         """Return nothing."""

@@ -21,6 +21,7 @@ YEAR = 12
 """[month]"""
 POPULATION = "draws without a default before the month"
 TOO_FEW = "too_few_draws"
+REPAID_SOONER = "the base case repays the loan sooner, so fewer than twelve months of debt service lie behind"
 
 
 def cover(finances: Finances, base: Result, result: Result) -> dict[str, Any]:
@@ -137,28 +138,34 @@ def _look_back(
     if not months:
         reason = "fewer than twelve months of debt service"
         return {"base_minimum": None, "base_minimum_reason": reason, "months": []}
-    of_base = _over_a_year(base.monthly["cfads"], _service(finances, base))[0, months]
-    lowest = int(np.argmin(of_base))
+    of_base = _over_a_year(base.monthly["cfads"], _service(finances, base))[0]
+    known = [None if np.isnan(of_base[m]) else float(of_base[m]) for m in months]
+    out: dict[str, Any] = {"months": [m + 1 for m in months], "base": known}
+    out["base_by_loan_year"] = [one for one, m in zip(known, months, strict=True) if (m - months[0]) % YEAR == 0]
+    counted = [(one, m + 1) for one, m in zip(known, months, strict=True) if one is not None]
+    if counted:
+        out["base_minimum"], out["base_minimum_month"] = min(counted)
+    else:
+        out |= {"base_minimum": None, "base_minimum_reason": REPAID_SOONER}
+    if None in known:
+        out |= {"base_reason": REPAID_SOONER, "base_by_loan_year_reason": REPAID_SOONER}
     drawn = _over_a_year(result.monthly["cfads"], _service(finances, result))
-    return {
-        "months": [m + 1 for m in months],
-        "base": of_base.tolist(),
-        "base_minimum": float(of_base[lowest]),
-        "base_minimum_month": months[lowest] + 1,
-        "base_by_loan_year": [float(of_base[months.index(m)]) for m in months if (m - months[0]) % YEAR == 0],
-        **_fan(drawn, alive, months),
-    }
+    return out | _fan(drawn, alive, months)
 
 
 def _over_a_year(cash: FloatArray, service: FloatArray) -> FloatArray:
-    """Return cash over debt service of each month and the eleven before it, nan where none is due, same shape. [1]"""
+    """Return cash over debt service of each month and the eleven before it, same shape. [1]
+
+    It is nan where no debt service is due in one of the twelve, as in a draw whose loan is repaid sooner than planned.
+    """
 
     def sums(series: FloatArray) -> FloatArray:
         total = np.cumsum(series, axis=1)
         total[:, YEAR:] -= total[:, :-YEAR].copy()
         return total
 
-    return dscr(sums(np.array(cash)), sums(np.array(service)))
+    whole = sums((np.asarray(service) > 0).astype(float)) == YEAR
+    return dscr(sums(np.array(cash)), sums(np.array(service)) * whole)
 
 
 def _cover_test(finances: Finances, months: int, at: int, base: Result, result: Result) -> dict[str, Any]:

@@ -10,7 +10,16 @@ import numpy as np
 from risk.core.parameters import with_values
 from risk.engine import Model
 from risk.score.grade import boundaries, loss_at_boundaries, loss_route, steps
-from risk.score.mitigations import NO_LOAN, NO_RECOVERY, Outcome, at_close, difference, in_processes, outcome, simulate
+from risk.score.mitigations import (
+    NO_LOAN,
+    NO_RECOVERY,
+    Outcome,
+    at_close,
+    difference,
+    in_processes,
+    outcome,
+    simulate_short,
+)
 from risk.score.movable_terms import Direction, Lever, Value, levers_of
 from schemas.deal import Deal
 from schemas.errors import SlakitError, TermsError, TermsErrors
@@ -90,7 +99,7 @@ def levers(
     """
     deal = at_close(deal)
     model = Model.of(deal)
-    before = outcome(model, simulate(model, draws, seed), least_loss)
+    before = outcome(model, simulate_short(model, draws, seed), least_loss)
     out: dict[str, Any] = {"draws": draws, "seed": seed}
     if before is None or before.el_bp_per_year is None or before.el_bp is None or before.dollar_years is None:
         reason = "the simulated months end before the loan"
@@ -258,7 +267,7 @@ def _try(search: _Search, value: Value, changes: dict[str, Any] | None = None) -
     """Run the deal with the lever at a value; why not, where that cannot be computed."""
     try:
         model = Model.of(with_values(search.deal, changes or search.lever.changes(value)))
-        after = outcome(model, simulate(model, search.draws, search.seed), search.least_loss)
+        after = outcome(model, simulate_short(model, search.draws, search.seed), search.least_loss)
     except (SlakitError, TermsError, TermsErrors) as error:
         return str(error).splitlines()[0]
     found = difference(search.before, after)

@@ -121,6 +121,11 @@ def simulate(model: Model, draws: int, seed: int, change: ChangeOfPaths | None =
     return Result.join(parts)
 
 
+def simulate_short(model: Model, draws: int, seed: int) -> Result:
+    """Return futures of a block no longer than asked: fewer to draw, the same in every run, not those of a score."""
+    return simulate(model, draws, seed) if draws > BLOCK else model.run(model.sample(seed, 0, draws), draws)
+
+
 def paired(model_a: Model, model_b: Model, draws: int, seed: int) -> dict[str, Any]:
     """Return how default and loss of model B differ from those of model A on the same draws.
 

@@ -117,6 +117,8 @@ def _late(facts: Facts) -> Reason | None:
     """R15: defaults close to maturity, because cover or reserve runs out."""
     month = facts.default_month
     late = month > facts.plan.last_payment_month - LATE_MONTHS
+    if facts.plan.last_payment_month <= LATE_MONTHS:  # all of a loan this short is its last year
+        return None
     if not (month > 0).any() or late.sum() < MUCH_LATE * (month > 0).sum():
         return None
     share = float(late.sum()) / float((month > 0).sum())

@@ -66,6 +66,9 @@ def _thin_cover(facts: Facts) -> Reason | None:
     most = max(row.get("fees", 0.0) for row in rows)
     part = rows[at - 1].get("fees", 0.0) / most if most else 0.0
     figures: dict[str, Any] = {"base_minimum": month, "base_minimum_12": year, "month": at, "share_of_full_fees": part}
+    for name, value, of in (("base_minimum", month, dscr), ("base_minimum_12", year, dscr.get("dscr_12", {}))):
+        if value is None:
+            figures[f"{name}_reason"] = of.get("base_minimum_reason", "no debt service in the base case")
     cash, lowest = ("cash", month) if thin_month else ("cash of twelve months", year)
     words = (
         f"Base-case {cash} is only {lowest:.2f} times debt service in month {at}, at {percent(part)} of the highest "

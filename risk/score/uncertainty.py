@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from risk.core.parameters import Parameter, latin_hypercube, parameters, values_at
-from risk.core.rng import BLOCK
 from risk.core.statistics import mean, quantile
 from risk.engine import Model, Progress
 from risk.score.grade import loss_route
@@ -24,7 +23,7 @@ from risk.score.mitigations import (
     has_loan,
     in_processes,
     outcome,
-    simulate,
+    simulate_short,
 )
 from risk.score.variance import Table, variance_shares
 from schemas.deal import Deal
@@ -154,11 +153,7 @@ def _one_set(job: tuple[Deal, Mapping[str, float], int, int]) -> Outcome | str:
 
 def _run(model: Model, inner: int, seed: int) -> Outcome:
     """Return what becomes of the loan in the futures that all sets share."""
-    if inner > BLOCK:
-        result = simulate(model, inner, seed)
-    else:
-        result = model.run(model.sample(seed, 0, inner), inner)  # a short block of its own: less to draw
-    found = outcome(model, result)
+    found = outcome(model, simulate_short(model, inner, seed))
     assert found is not None
     return found
 

@@ -13,9 +13,10 @@ from risk.core.setting import Setting, setting, share_in_term
 from risk.finance.loan import Schedule, last_payment_month, schedule
 from risk.revenue.fees import PrepaymentSchedule
 from schemas.deal import Deal
-from schemas.errors import NotComputedError
 
 FloatArray = NDArray[np.float64]
+HALF_A_CENT = 0.005
+"""A balance below this is none. [currency]"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +44,14 @@ def debt_months(deal: Deal) -> Iterator[DebtMonth]:
     MissingTermError
         When it lacks a term of them.
     NotComputedError
-        When the loan follows cash of months that are not simulated.
+        When the loan follows cash that the simulation cannot compute.
     """
     plan = setting(deal)
     assert deal.finance is not None
     if deal.finance.loan is None:
         return
     fees, cash = _fees_and_cash(plan)
-    due = _schedule(plan, cash).service
+    due = _schedule(plan).service
     for month in range(1, plan.months + 1):
         if due[month - 1] <= 0:
             continue
@@ -77,27 +78,27 @@ def balances(deal: Deal) -> tuple[float, ...]:
     if loan is None:
         return ()
     if loan.profile == "sculpted":
-        plan = setting(deal)
-        found = _schedule(plan, _fees_and_cash(plan)[1])
+        found = _schedule(setting(deal))
     else:
         found = schedule(loan, last_payment_month(loan))
-    return float(found.opening[0]), *(float(balance) for balance in found.closing)
+    owed = np.concatenate([found.opening[:1], found.closing])
+    return tuple(float(balance) for balance in np.where(owed < HALF_A_CENT, 0.0, owed))
 
 
-def _schedule(plan: Setting, cash: FloatArray) -> Schedule:
-    """Return the loan's schedule over the months simulated; a sculpted one on cash before tax."""
+def _schedule(plan: Setting) -> Schedule:
+    """Return the loan's schedule over the months simulated; a sculpted one as the simulation sizes it."""
     assert plan.deal.finance is not None
     loan = plan.deal.finance.loan
     assert loan is not None
     if loan.profile != "sculpted":
         return schedule(loan, plan.months)
-    if plan.months < last_payment_month(loan):
-        raise NotComputedError(
-            "finance.loan.profile",
-            "a sculpted loan that outlives the months simulated",
-            "lengthen or remove finance.horizon_months",
-        )
-    return schedule(loan, plan.months, cash)
+    from risk.engine import Model
+    from risk.finance.waterfall import Finances
+
+    finances = Model.of(plan.deal).risks["finance"]
+    assert isinstance(finances, Finances)
+    assert finances.plan is not None
+    return finances.plan
 
 
 def _fees_and_cash(plan: Setting) -> tuple[FloatArray, FloatArray]:

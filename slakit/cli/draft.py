@@ -51,7 +51,7 @@ def run(path: Path, out: Path, listed: str, as_of: str | None) -> Outcome:
     from slakit.documents.draft import draft
 
     with placed(loaded):
-        files = draft(loaded if day is None else loaded.deal.at(day), out, formats)
+        files = draft(loaded if day is None else loaded.deal.at(day), out, formats, as_of=day)
     document = {
         "files": [{"path": file.path, "kind": file.kind, "pages": file.pages, "sha256": file.sha256} for file in files]
     }

@@ -143,7 +143,7 @@ def score(
         Path | None, typer.Option("-o", "--out", metavar="FILE", help="Credit summary to write, a PDF.")
     ] = None,
     save_json: Annotated[
-        Path | None, typer.Option("--save-json", metavar="FILE", help="File to write the JSON to as well.")
+        Path | None, typer.Option("--save-json", metavar="FILE", help="File to keep the JSON in, with its deal.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -174,6 +174,21 @@ def scenarios(
     from slakit.cli import scenarios as command
 
     _finish(as_json, command.run, deal, file, draws, seed)
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Document that slakit made.", show_default=False)],
+    workers: Annotated[
+        int,
+        typer.Option("--workers", metavar="W", min=1, max=MOST_WORKERS, help="Processes; figures do not depend on it."),
+    ] = 1,
+    as_json: Json = False,
+) -> None:
+    """Make a document again from what it carries, and name what differs."""
+    from slakit.cli import verify as command
+
+    _finish(as_json, command.run, file, workers)
 
 
 @app.command()

@@ -11,7 +11,6 @@ import typer
 from schemas.errors import NotComputedError
 from slakit.cli.outcome import Outcome, console, is_watched, placed
 from slakit.files import refuse_place, write_whole
-from slakit.json_text import json_text
 from slakit.load import load_deal
 
 Progress = Callable[[int, int], None]
@@ -30,7 +29,9 @@ def run(path: Path, draws: int, seed: int, workers: int, out: Path | None, save_
     with progress_bar(draws) as progress, placed(loaded):
         result = score_deal(loaded, draws=draws, seed=seed, workers=workers, progress=progress)
     if save_json is not None:
-        write_whole(save_json, json_text(result).encode())
+        from slakit.reports.lender_document import score_document
+
+        write_whole(save_json, score_document(loaded.deal, result))
     if out is not None:
         from slakit.reports import credit_summary
 
@@ -49,8 +50,11 @@ def _check_summary(out: Path | None) -> None:
 
 
 @contextmanager
-def progress_bar(draws: int) -> Iterator[Progress | None]:
-    """Yield what reports progress on standard error, None where nobody watches."""
+def progress_bar(draws: int | None) -> Iterator[Progress | None]:
+    """Yield what reports progress on standard error, None where nobody watches.
+
+    Without a number of draws the bar waits for the first report.
+    """
     if not is_watched():
         yield None
         return
@@ -62,5 +66,5 @@ def progress_bar(draws: int) -> Iterator[Progress | None]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console(to_errors=True), transient=True) as bar:
-        task = bar.add_task("score", total=draws)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        task = bar.add_task("score", total=draws or 0, visible=draws is not None)
+        yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)

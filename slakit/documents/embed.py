@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from schemas.errors import DealError, Problem
+from slakit.documents.bounded import own_path
 from slakit.documents.extract import FORMAT, digest
 from slakit.documents.nodes import Document
 from slakit.documents.reading import ATTACHMENT
@@ -41,6 +42,11 @@ def attached_terms(document: Document) -> bytes:
         "terms": document.terms,
         "terms_sha256": document.terms_sha256,
     }
+    return terms_file(data)
+
+
+def terms_file(data: Mapping[str, Any]) -> bytes:
+    """Return the bytes of the attached file for what it holds."""
     return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()
 
 
@@ -106,7 +112,7 @@ def _look(path: Path) -> tuple[bytes, bool]:
         process = subprocess.run(
             # -P: import nothing from the folder we stand in, where a foreign file may have brought company
             [sys.executable, "-P", "-m", "slakit.documents.reading", str(path.resolve())],
-            env=_own_path(),
+            env=own_path(),
             capture_output=True,
             timeout=WAIT,
             check=False,
@@ -117,13 +123,6 @@ def _look(path: Path) -> tuple[bytes, bool]:
     if "found" in answer:
         raise _refused(path, answer["found"], answer["remedy"])
     return base64.b64decode(answer["attachment"]), answer["seal"] == answer["seal_now"]
-
-
-def _own_path() -> dict[str, str]:
-    """Return the environment in which the reading process finds this package, wherever it is installed."""
-    package_root = str(Path(__file__).resolve().parents[2])
-    paths = [package_root, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def _refused(path: Path, found: str, remedy: str) -> DealError:

@@ -33,6 +33,8 @@ class Attached:
     name: str
     content: bytes
     description: str
+    relationship: str = "Source"
+    """What it is to the document, in the words of PDF/A-3: `Source`, `Data`, `Supplement`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,9 @@ class PrintedPdf:
     pages: int
 
 
-def print_pdf(html: str, attached: Attached | None = None, *, root: Path | None = None) -> PrintedPdf:
+def print_pdf(
+    html: str, attached: Attached | None = None, *, root: Path | None = None, moment: datetime | None = None
+) -> PrintedPdf:
     """Return an HTML page printed as PDF.
 
     Fonts are fetched from `templates/fonts` by the name `slakit:fonts/<file>.ttf`; every other address is refused.
@@ -56,6 +60,8 @@ def print_pdf(html: str, attached: Attached | None = None, *, root: Path | None 
         File to embed once, as the source of the document.
     root
         Folder of the templates instead of the project's own.
+    moment
+        Time of the attachment; `document_time()` unless given.
 
     Raises
     ------
@@ -66,7 +72,7 @@ def print_pdf(html: str, attached: Attached | None = None, *, root: Path | None 
 
     files = []
     if attached:
-        moment = document_time()
+        moment = moment or document_time()
         files.append(
             weasyprint.Attachment(
                 string=attached.content,
@@ -74,7 +80,7 @@ def print_pdf(html: str, attached: Attached | None = None, *, root: Path | None 
                 description=attached.description,
                 created=moment,
                 modified=moment,
-                relationship="Source",
+                relationship=attached.relationship,
             )
         )
     with _complaints() as found, warnings.catch_warnings():
@@ -117,15 +123,30 @@ def _finished(content: bytes, attached: Attached | None) -> bytes:
         pdf.Root.Metadata = pdf.make_stream(
             xmp.replace(b"</rdf:RDF>", added + b"</rdf:RDF>"), Type=pikepdf.Name.Metadata, Subtype=pikepdf.Name.XML
         )
-        out = io.BytesIO()
-        pdf.save(
-            out,
-            deterministic_id=True,
-            object_stream_mode=pikepdf.ObjectStreamMode.generate,
-            compress_streams=True,
-            fix_metadata_version=False,
-        )
+        return saved(pdf)
+
+
+def saved(pdf: Any) -> bytes:
+    """Return an opened PDF as bytes that follow from what it holds alone."""
+    import pikepdf
+
+    out = io.BytesIO()
+    pdf.save(
+        out,
+        deterministic_id=True,
+        object_stream_mode=pikepdf.ObjectStreamMode.generate,
+        compress_streams=True,
+        fix_metadata_version=False,
+    )
     return out.getvalue()
+
+
+def typesetter() -> dict[str, str]:
+    """Return the system libraries that lay out and embed letters, by name: other versions may print other bytes."""
+    from weasyprint.text import ffi
+
+    major, minor, micro = (ffi.pango.pango_version() // step % 100 for step in (10_000, 100, 1))
+    return {"pango": f"{major}.{minor}.{micro}", "harfbuzz-subset": "used" if ffi.harfbuzz_subset else "not there"}
 
 
 def _properties(mark: str) -> str:

@@ -14,6 +14,8 @@ import sys
 import zlib
 from typing import Any
 
+from slakit.documents.bounded import NotReadable
+
 ATTACHMENT = "terms.json"
 LARGEST_ATTACHMENT = 8 * 1024 * 1024
 """[byte]"""
@@ -22,14 +24,6 @@ MEMORY = 1024 * 1024 * 1024
 SECONDS = 20
 """Processor time of the reading process. [s]"""
 _SEAL = re.compile(rb'slakit:seal="([0-9a-f]{64})"')
-
-
-class NotReadable(Exception):
-    """The file is not one of ours; says what was found and what to do."""
-
-    def __init__(self, found: str, remedy: str) -> None:
-        self.found, self.remedy = found, remedy
-        super().__init__(found)
 
 
 def seal(pdf: Any, attachment: bytes) -> str:
@@ -89,9 +83,9 @@ def look(path: str) -> dict[str, Any]:
     with pdf:
         if pdf.is_encrypted:
             raise NotReadable("an encrypted PDF", "ask for a copy without encryption")
-        content = _attachment(pdf)
+        content = attachment(pdf, ATTACHMENT)
         metadata = pdf.Root.get("/Metadata")
-        found = _SEAL.search(_unpacked(metadata, LARGEST_ATTACHMENT)) if metadata is not None else None
+        found = _SEAL.search(unpacked(metadata, LARGEST_ATTACHMENT)) if metadata is not None else None
         return {
             "attachment": base64.b64encode(content).decode(),
             "seal": found[1].decode() if found else None,
@@ -99,17 +93,18 @@ def look(path: str) -> dict[str, Any]:
         }
 
 
-def _attachment(pdf: Any) -> bytes:
+def attachment(pdf: Any, name: str) -> bytes:
+    """Return the one attachment of that name, refusing what slakit never writes."""
     names = pdf.Root.get("/Names", {}).get("/EmbeddedFiles", {}).get("/Names")
     pairs = list(names)[:64] if names is not None else []
-    ours = [pairs[i + 1] for i in range(0, len(pairs) - 1, 2) if str(pairs[i]) == ATTACHMENT]
+    ours = [pairs[i + 1] for i in range(0, len(pairs) - 1, 2) if str(pairs[i]) == name]
     if len(ours) != 1:
         found = f"{len(ours)} attachments" if ours else "no attachment"
-        raise NotReadable(f"{found} named {ATTACHMENT}", "read a PDF that slakit drafted")
-    return _unpacked(ours[0].EF.F, LARGEST_ATTACHMENT)
+        raise NotReadable(f"{found} named {name}", "name a PDF that slakit made")
+    return unpacked(ours[0].EF.F, LARGEST_ATTACHMENT)
 
 
-def _unpacked(stream: Any, most: int) -> bytes:
+def unpacked(stream: Any, most: int) -> bytes:
     """Return the content of a stream, refusing one that unpacks to more than `most` bytes."""
     packing = stream.get("/Filter")
     raw: bytes = stream.read_raw_bytes()
@@ -118,9 +113,9 @@ def _unpacked(stream: Any, most: int) -> bytes:
     elif str(packing) == "/FlateDecode" and stream.get("/DecodeParms") is None:
         content = zlib.decompressobj().decompress(raw, most + 1)
     else:
-        raise NotReadable("an attachment packed in a way slakit never uses", "read a PDF that slakit drafted")
+        raise NotReadable("an attachment packed in a way slakit never uses", "name a PDF that slakit made")
     if len(content) > most:
-        raise NotReadable(f"an attachment of more than {most:,} bytes", "read a PDF that slakit drafted")
+        raise NotReadable(f"an attachment of more than {most:,} bytes", "name a PDF that slakit made")
     return content
 
 

@@ -46,7 +46,19 @@ def read_source(path: str | os.PathLike[str]) -> SourceText:
         When there is no such file, or it cannot be read, is too large or is not UTF-8 text.
     """
     name = os.fspath(path)
-    content = _bytes_of(name)
+    return source_of(name, _bytes_of(name))
+
+
+def source_of(name: str, content: bytes) -> SourceText:
+    """Return the text in some bytes, under a name.
+
+    Raises
+    ------
+    DealError
+        When they are too many, or not UTF-8 text.
+    """
+    if len(content) > LARGEST_FILE_BYTES:
+        raise DealError([_too_large(name, f"{len(content):,} bytes")])
     text = _decoded(name, content)
     odd = [
         _problem(

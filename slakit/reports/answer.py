@@ -57,13 +57,30 @@ class Headline:
     note: str
 
 
-def answer(score: Score) -> Answer:
-    """Return the sentence that answers, and what follows from it."""
+def answer(score: Score, *, with_step: bool = True) -> Answer:
+    """Return the sentence that answers, the credit step before it where there is one, and what follows from it."""
     headline = _loss(score) if "default" in score else _ending(score)
+    step = step_in_words(score) if with_step else None
+    headline = f"{step} {headline}" if step else headline
     details = list(_details(score))[:DETAILS]
     if "default" in score and any(note.startswith(CUSTOMER_ALWAYS_PAYS) for note in score.get("ignored", ())):
         details.append("The customer always pays in these figures: its own default is not simulated.")
     return Answer(headline, " ".join(details))
+
+
+def step_in_words(score: Score) -> str | None:
+    """Return the credit step as a sentence, with the steps between which it is open; None where there is none."""
+    step, grade = score.get("credit_step"), score.get("grade", {})
+    if step is None:
+        return None
+    if grade.get("base_case_defaults"):
+        return f"Credit step {step}."
+    inputs, sampling = grade.get("parameter_band") or {}, grade.get("sampling_band")
+    if inputs.get("printed_as_band") and inputs["best"] != inputs["worst"]:
+        return f"Credit step {step}, in a band of {inputs['best']} to {inputs['worst']}."
+    if sampling:
+        return f"Credit step {step}, open between {sampling['best']} and {sampling['worst']}."
+    return f"Credit step {step}."
 
 
 def headlines(score: Score) -> list[Headline]:

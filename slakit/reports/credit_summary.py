@@ -16,6 +16,7 @@ from slakit.reports import exhibits, figures, tables
 from slakit.reports.answer import answer, headlines, not_computed
 from slakit.reports.contract_lines import contract_lines
 from slakit.reports.judgements import judgements, latest_source
+from slakit.reports.lender_document import with_inputs
 from slakit.reports.notes import for_lenders
 from slakit.reports.paper import print_report, report_style
 from slakit.reports.theme import print_palette
@@ -79,11 +80,17 @@ def write(loaded: LoadedDeal, score: Score, path: Path) -> int:
     return printed.pages
 
 
-def print_summary(deal: Deal, score: Score) -> PrintedPdf:
-    """Return the credit summary as a PDF; the same deal and score give the same bytes."""
+def print_summary(deal: Deal, score: Score, manifest: Mapping[str, Any] | None = None) -> PrintedPdf:
+    """Return the credit summary as a PDF with deal, score and manifest; the same deal and score give the same bytes.
+
+    Parameters
+    ----------
+    manifest
+        That of the first copy, where a summary is made again; else a new one.
+    """
     first = next((room for room in FIRST_SHEETS if _fits(deal, score, room, SECOND_SHEETS[0], 1)), FIRST_SHEETS[-1])
     second = next((room for room in SECOND_SHEETS if _fits(deal, score, first, room, 2)), SECOND_SHEETS[-1])
-    return print_report(html(deal, score, first, second))
+    return with_inputs("credit_summary", print_report(html(deal, score, first, second)), deal, score, manifest)
 
 
 def html(

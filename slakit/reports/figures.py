@@ -184,6 +184,15 @@ def per_unit(x: Real) -> str:
     return signed(written.removesuffix("0"))
 
 
+def per_unit_alike(values: Iterable[Real]) -> list[str]:
+    """Return prices of a small unit for one column, all in three decimals.
+
+    >>> per_unit_alike([1.585, 0.16])
+    ['1.585', '0.160']
+    """
+    return [signed(f"{finite(x):.3f}") for x in values]
+
+
 def availability(x: Real, threshold: Real | None = None) -> str:
     """Return an availability in four decimals, and more until it stands on the right side of its threshold.
 
@@ -235,6 +244,18 @@ def percent(x: Real | None, standard_error: Real | None = None) -> str:
         if 0 < float(written) < 100:
             return signed(f"{100 * x:.{decimals}f}%")
     return "less than 0.01%" if size < 0.5 else "more than 99.99%"
+
+
+def loan_to_value(x: Real | None) -> str:
+    """Return a loan as a share of a value, which may be more than all of it.
+
+    >>> loan_to_value(0.914), loan_to_value(1.4061), loan_to_value(32.4), loan_to_value(4200.0), loan_to_value(None)
+    ('91%', '141%', '3,240%', 'over 10,000%', '–')
+    """
+    if x is None:
+        return UNDEFINED
+    x = finite(x)
+    return "over 10,000%" if x >= 100 else f"{100 * x:,.0f}%"
 
 
 def at_most(bound: Real) -> str:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from schemas.base import Terms
 from schemas.deal import Deal
 from schemas.sources import Sourced
 from slakit.reports import figures
 
+CURRENCIES = ("USD", "EUR", "GBP")
+"""Units that stand before their number."""
 FIRST: tuple[tuple[str, ...], ...] = (("finance.recovery.",), ("assumptions.delay.", "assumptions.market."))
 """Sections whose numbers decide loss and default directly; they are listed first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """One number without a public source."""
+class Input:
+    """One number about the world, as the deal file types it."""
 
     path: str
     number: Sourced
@@ -26,21 +29,37 @@ class Judgement:
     @property
     def name(self) -> str:
         """Return the last two steps of its path in words, and in how many places it stands."""
-        section, name = (figures.in_words(step) for step in self.path.split(".")[-2:])
-        return f"{name}, {self.places} places" if self.places > 1 else f"{section}: {name}"
+        name = figures.in_words(self.path.split(".")[-1])
+        return f"{name}, {self.places} places" if self.places > 1 else input_name(self.path)
+
+    @property
+    def is_judged(self) -> bool:
+        """Tell whether it rests on judgement."""
+        return self.number.kind == "judgement"
 
     @property
     def value(self) -> str:
-        """Return the value with its unit, marked."""
-        return figures.judged(quantity(self.number.value, self.number.unit))
+        """Return the value with its unit, marked where it rests on judgement."""
+        words = quantity(self.number.value, self.number.unit)
+        return figures.judged(words) if self.is_judged else words
 
     @property
     def range(self) -> str:
-        """Return the range given for it, or that there is none."""
-        low, high = self.number.low, self.number.high
-        if low is None or high is None:
-            return "no range given"
-        return f"{plain(low)} to {plain(high)}"
+        """Return the range given for it, the law where there is none, or that there is neither."""
+        low, high, law = self.number.low, self.number.high, self.number.spread
+        if low is not None and high is not None:
+            return f"{plain(low)} to {plain(high)}"
+        if law is not None:
+            return f"{law.law}, size {plain(law.size)}"
+        if low is not None or high is not None:
+            return f"from {plain(low)}" if high is None else f"to {plain(high)}"
+        return "no range given"
+
+    @property
+    def reason(self) -> str:
+        """Return its source, and why it was chosen."""
+        said = [" ".join(words.split()) for words in (self.number.source, self.number.rationale) if words]
+        return " ".join(words if words.endswith((".", "?", "!")) else f"{words}." for words in said)
 
     @property
     def spread(self) -> float:
@@ -60,7 +79,7 @@ class Judgement:
 class Judgements:
     """The numbers of a deal that rest on judgement, the most telling first, and how many numbers there are."""
 
-    found: tuple[Judgement, ...]
+    found: tuple[Input, ...]
     numbers: int
     """Different numbers about the world in the deal file; one that stands in many places counts once. [1]"""
     terms: int
@@ -81,17 +100,33 @@ class Judgements:
         return words + "."
 
 
-def judgements(deal: Deal) -> Judgements:
-    """Return every number of `deal` that is a judgement."""
+def inputs(deal: Deal) -> list[Input]:
+    """Return every number about the world in a deal, in its order; the same number in many places is one."""
     places: dict[tuple[str, Sourced], list[str]] = {}
     for path, number in _numbers(deal, ""):
         places.setdefault((path.split(".")[-1], number), []).append(path)
-    judged = [
-        Judgement(paths[0], number, len(paths)) for (_, number), paths in places.items() if number.kind == "judgement"
-    ]
-    judged.sort(key=lambda judgement: (judgement.rank, -judgement.spread, judgement.path))
+    return [Input(paths[0], number, len(paths)) for (_, number), paths in places.items()]
+
+
+def judgements(deal: Deal) -> Judgements:
+    """Return every number of `deal` that is a judgement."""
+    found = inputs(deal)
+    judged = sorted(
+        (one for one in found if one.is_judged),
+        key=lambda judgement: (judgement.rank, -judgement.spread, judgement.path),
+    )
     terms = len({source for source in deal.provenance.values() if source.kind == "judgement"})
-    return Judgements(tuple(judged), len(places), terms)
+    return Judgements(tuple(judged), len(found), terms)
+
+
+def input_name(path: str) -> str:
+    """Return the last two steps of the path of a number in words.
+
+    >>> input_name("finance.recovery.sale_stress")
+    'recovery: sale stress'
+    """
+    section, name = (figures.in_words(step) for step in path.split(".")[-2:])
+    return f"{section}: {name}"
 
 
 def latest_source(deal: Deal) -> str | None:
@@ -106,10 +141,16 @@ def quantity(value: object, unit: str) -> str:
 
     >>> print(quantity("2.40", "USD/GPU-hour"), "|", quantity("0.35", "1"), "|", quantity("3", "month"))
     2.4 USD/GPU-hour | 0.35 | 3 months
+    >>> print(quantity("2000000", "USD"), "|", quantity("0.035", "1/year"))
+    USD 2,000,000 | 0.035 a year
     """
     number = plain(value)
     if unit == "1":
         return number
+    if unit in CURRENCIES:
+        return f"{unit}\u00a0{figures.agreed_number(Decimal(str(value)))}"
+    if unit == "1/year":
+        return f"{number} a year"
     if unit in ("month", "year", "day") and number != "1":
         unit += "s"
     return f"{number}\u00a0{unit}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from html import unescape
 
@@ -18,15 +19,17 @@ FACES = ("IBMPlexSans-Regular.ttf", "IBMPlexSerif-SemiBold.ttf")
 _STYLE, _TAG = re.compile(r"<style>.*?</style>", re.DOTALL), re.compile(r"<[^>]*>")
 
 
-def report_style(deal: Deal, head_left: str, head_right: str, foot_left: str) -> str:
-    """Return the style sheet of a report with what runs in its margins as literal words."""
+def report_style(
+    deal: Deal, head_left: str, head_right: str, foot_left: str, sheets: Sequence[str] = ("report.css",)
+) -> str:
+    """Return the style sheets of a report with what runs in its margins as literal words."""
     running = (("top-left", head_left), ("top-right", head_right), ("bottom-left", foot_left))
     boxes = "".join(f"@{place}{{content:{css_string(words)}}}" for place, words in running)
     law = deal.commercial.governing_law if deal.commercial else "new_york"
     paper = "letter" if law in LETTER_LAWS else "a4"
     page = f"@page{{size:{paper};{boxes}@bottom-right{{content:'Page ' counter(page) ' of ' counter(pages)}}}}"
-    sheet = (templates_dir() / "styles" / "report.css").read_text("utf-8")
-    return f"{theme.print_properties()}\n{sheet}\n{page}"
+    read = [(templates_dir() / "styles" / name).read_text("utf-8") for name in sheets]
+    return "\n".join([theme.print_properties(), *read, page])
 
 
 def print_report(html: str) -> PrintedPdf:

@@ -62,7 +62,11 @@ def _rows(facts: Facts) -> Iterator[Row]:
     lines = dict(contract_lines(facts.deal, facts.score))
     yield from _price(facts)
     yield from _term(facts, lines)
-    yield ("Notice", lines["Notice"], facts.clauses.where("cancellation.convenience", "term-renewal-notice.convenience"))
+    yield (
+        "Notice",
+        lines["Notice"],
+        facts.clauses.where("cancellation.convenience", "term-renewal-notice.convenience"),
+    )
     yield from _chronic_failure(facts, lines)
     yield ("Long stop", lines["Long stop"], facts.clauses.where("delivery.tranches", "long-stop.right"))
     yield from _delay_damages(facts)
@@ -124,7 +128,11 @@ def _delay_damages(facts: Facts) -> Iterator[Row]:
     tranches = facts.deal.delivery.tranches.values() if facts.deal.delivery else ()
     found = list(dict.fromkeys(_damages(tranche.delay_damages) for tranche in tranches if tranche.delay_damages))
     words = "; or ".join(found) if found else "none: late delivery costs the provider no damages"
-    yield ("Delay damages", words, facts.clauses.where("delivery.tranches", "delay-damages.rate", "delivery-milestones"))
+    yield (
+        "Delay damages",
+        words,
+        facts.clauses.where("delivery.tranches", "delay-damages.rate", "delivery-milestones"),
+    )
 
 
 def _damages(terms: DelayDamages) -> str:
@@ -167,7 +175,9 @@ def _prepayment(facts: Facts) -> Iterator[Row]:
     if prepaid is None:
         yield ("Prepayment", "none", "commercial.prepayment")
         return
-    words = f"{figures.agreed_percent(prepaid.fraction)} of the fees of the firm term at close, credited in equal parts "
+    words = (
+        f"{figures.agreed_percent(prepaid.fraction)} of the fees of the firm term at close, credited in equal parts "
+    )
     words += f"from month {prepaid.credited_from_month} of the term"
     if prepaid.security != "none":
         words += f", secured by {figures.in_words(prepaid.security)}"

@@ -73,17 +73,16 @@ def _damages(facts: Facts) -> Table | None:
     found = facts.score["delivery"]
     if found.get("expected_damages") is None:
         return None
-    rows = [
-        (words, facts.money(found[name], found.get(f"{name}_standard_error")))
-        for name, words in (
-            ("expected_damages", "Paid to the customer"),
-            ("expected_net_damages", "Less what suppliers pay back"),
-            ("net_damages_while_the_loan_lives", "Of that while the loan lives"),
-        )
-        if found.get(name) is not None
-    ]
+    rows: dict[str, str] = {}
+    for name, words in (
+        ("expected_damages", "Paid to the customer"),
+        ("expected_net_damages", "Net of what suppliers pay back"),
+        ("net_damages_while_the_loan_lives", "of it while the loan lives"),
+    ):
+        if found.get(name) is not None:
+            rows.setdefault(facts.money(found[name], found.get(f"{name}_standard_error")), words)
     note = f"{facts.currency}, expected over the term; ± is one standard error"
-    return Table("Delay damages", note, ("Damages", "Expected"), tuple(rows))
+    return Table("Delay damages", note, ("Damages", "Expected"), tuple((words, money) for money, words in rows.items()))
 
 
 def _by_cause(facts: Facts) -> Table:
@@ -98,8 +97,8 @@ def _by_cause(facts: Facts) -> Table:
         rows.append((cause(code).name, *early, str(estimated(found["by_cause"], code)), _where(facts, code)))
     whole = [_share(found["by_month"][month - 1]) for month in marks]
     total = ("Any", *whole, str(estimated(found, "probability")), "")
-    head = ("Cause", *(f"By month {month}" for month in marks), "Term", "Clause or path")
-    note = "Share of futures by the first ending; ± is one standard error of the simulation"
+    head = ("Cause", *(f"Month {month}" for month in marks), "Term", "Clause or path")
+    note = "Share of futures by the end of the month, by the first ending; ± is one standard error of the simulation"
     return Table("How the contract ends early", note, head, tuple(rows), total, words_last=True)
 
 

@@ -41,7 +41,9 @@ class Move(NamedTuple):
 def moves(deal: Deal, score: Score, direction: str) -> Iterator[Move]:
     """Yield the levers that do something in one direction, those that reach the next step first."""
     found = (score.get("moves") or {}).get(direction)
-    for lever in found["levers"] if found else ():
+    if not found:
+        return
+    for lever in found["levers"]:
         if lever.get("d_el_bp") and _helps(lever, direction):
             yield Move(
                 lever_words(deal, lever),
@@ -132,7 +134,11 @@ def _rent(template: str) -> Callable[[Lever], str]:
 
 
 def _starts(lever: Lever) -> str:
-    return f"Backstop {STARTS.get(lever['to'], _number(lever['to']))}, not {STARTS.get(lever['from'], _number(lever['from']))}"
+    return f"A backstop {_start(lever['to'])}, not {_start(lever['from'])}"
+
+
+def _start(word: str) -> str:
+    return STARTS.get(word, figures.in_words(word))
 
 
 def _count(template: str) -> Callable[[Lever], str]:
@@ -142,19 +148,24 @@ def _count(template: str) -> Callable[[Lever], str]:
     return write
 
 
+def _bad_months(lever: Lever) -> str:
+    to = "one bad month" if lever["to"] == 1 else f"{_number(lever['to'])} bad months"
+    return f"A right to leave after {to}, not {_number(lever['from'])}"
+
+
 _WORDS: Mapping[str, Callable[[Lever], str]] = {
-    "reserve_months": _months("Debt service reserve of {to}, not {now}"),
+    "reserve_months": _months("A debt service reserve of {to}, not {now}"),
     "loan": _money("A loan of {to}, not {now}"),
     "payments": _count("{to} monthly payments, not {now}"),
-    "backstop_amount": _money("Backstop of up to {to}, not {now}"),
-    "backstop_floor_rent": _rent("Floor of the backstop at {to}, not {now}"),
+    "backstop_amount": _money("A backstop of up to {to}, not {now}"),
+    "backstop_floor_rent": _rent("A backstop floor of {to}, not {now}"),
     "backstop_starts": _starts,
-    "cover_provider_default_rate": _share("Backstop provider fails at {to} a year, not {now}"),
-    "chronic_bad_months": _count("Right to leave after {to} bad months, not {now}"),
+    "cover_provider_default_rate": _share("A backstop provider that fails at {to} a year, not {now}"),
+    "chronic_bad_months": _bad_months,
     "chronic_window": _months("Bad months counted within {to}, not {now}"),
     "chronic_threshold": _share("A month is bad below {to}, not {now}"),
     "credit_cap_of_a_month": _share("Credits of a month capped at {to} of its fees, not {now}"),
-    "long_stop": _months("Long stop {to} after the date, not {now}"),
+    "long_stop": _months("A long stop {to} after the date, not {now}"),
     "damages_recovered": _share("Suppliers pay back {to} of delay damages, not {now}"),
     "share_late": _share("{to} of tranches late, not {now}"),
     "delay_median": _months("Late tranches {to} late at the median, not {now}"),
@@ -162,9 +173,9 @@ _WORDS: Mapping[str, Callable[[Lever], str]] = {
     "mean_up_hours": _hours("{to} between outages, not {now}"),
     "outages_per_year": _count("{to} outages a year, not {now}"),
     "outage_median_hours": _hours("Outages of {to} at the median, not {now}"),
-    "restart_hours": _hours("Restart in {to} after an outage, not {now}"),
-    "customer_default_rate": _share("Customer fails at {to} a year, not {now}"),
-    "rent_decay": _share("Market rent falls at {to} a year, not {now}"),
-    "spot_rent": _rent("Market rent today of {to}, not {now}"),
+    "restart_hours": _hours("A restart in {to} after an outage, not {now}"),
+    "customer_default_rate": _share("A customer that fails at {to} a year, not {now}"),
+    "rent_decay": _share("Market rent that falls at {to} a year, not {now}"),
+    "spot_rent": _rent("A market rent today of {to}, not {now}"),
 }
 """How each lever is said; one that is not listed is named by its code."""

@@ -58,6 +58,13 @@ class Notes:
 Block = Table | Exhibit | Notes | None
 
 
+class Blocks(dict[str, Block]):
+    """Blocks by name; one that a deal has nothing for is None, and so is one that is not there."""
+
+    def __missing__(self, name: str) -> None:
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """A numbered section: the sentence it comes to, and its blocks by name."""

@@ -6,8 +6,7 @@ from schemas.finance import Finance, Loan, Recovery
 from schemas.sources import Sourced
 from slakit.reports import figures
 from slakit.reports.credit_memo.parts import Facts, Section, listed, terms_table
-from slakit.reports.judgements import quantity
-from slakit.reports.rounding import NBSP
+from slakit.reports.judgements import Input
 from slakit.reports.tables import Table
 
 NUMBER, TITLE = 2, "Sources and uses"
@@ -76,7 +75,9 @@ def _money(facts: Facts, title: str, names: tuple[tuple[str, str], ...], whole: 
         (words, money, figures.percent(value / total) if total else figures.UNDEFINED)
         for (words, value), money in zip(given, written, strict=False)
     )
-    return Table(title, f"At close, {facts.millions()}", (title, "Amount", "Share"), rows, ("Total", written[-1], "100%"))
+    return Table(
+        title, f"At close, {facts.millions()}", (title, "Amount", "Share"), rows, ("Total", written[-1], "100%")
+    )
 
 
 def _loan(facts: Facts, finance: Finance) -> Table | None:
@@ -96,7 +97,11 @@ def _loan(facts: Facts, finance: Finance) -> Table | None:
     ]
     if loan.drawings:
         drawn = [f"{figures.money_in_words(one.amount, currency)} in month {one.month}" for one in loan.drawings]
-        fee = f"; {figures.agreed_percent(loan.commitment_fee)} a year on what is not drawn" if loan.commitment_fee else ""
+        fee = (
+            f"; {figures.agreed_percent(loan.commitment_fee)} a year on what is not drawn"
+            if loan.commitment_fee
+            else ""
+        )
         rows.append(("Drawn after close", f"{listed(drawn)}{fee}", f"{path}.drawings"))
     if loan.sweep:
         effect = "ends the loan sooner" if loan.sweep_effect == "shortens" else "lowers all payments left"
@@ -184,23 +189,11 @@ def _recovery(recovery: Recovery | None) -> Table | None:
         number = getattr(recovery, name)
         if isinstance(number, Sourced):
             words = figures.in_words(name)
-            value = _quantity(number)
-            range_ = "no range given"
-            if number.low is not None and number.high is not None:
-                range_ = f"{figures.agreed_number(number.low)} to {figures.agreed_number(number.high)}"
-            elif number.spread is not None:
-                range_ = f"{number.spread.law}, {figures.agreed_number(number.spread.size)}"
-            rows.append((words[:1].upper() + words[1:], value, range_))
+            typed = Input(f"finance.recovery.{name}", number)
+            rows.append((words[:1].upper() + words[1:], typed.value, typed.range))
     return Table(
         "What a default gives back",
         f"Inputs of recovery; {figures.JUDGEMENT} rests on judgement",
         ("Input", "Value", "Range or law"),
         tuple(rows),
     )
-
-
-def _quantity(number: Sourced) -> str:
-    words = quantity(number.value, number.unit)
-    if number.unit in ("USD", "EUR", "GBP"):
-        words = f"{number.unit}{NBSP}{figures.agreed_number(number.value)}"
-    return figures.judged(words) if number.kind == "judgement" else words

@@ -58,7 +58,12 @@ class Ledger:
         for name, line in state.cash.items():
             self._of(self.lines, name)[month - 1] = line.amount[0]
         for name, value in state.now.items():
-            if isinstance(value, np.ndarray) and value.ndim in (1, 2) and value.shape[0] == 1 and value.dtype.kind in "fib":
+            if (
+                isinstance(value, np.ndarray)
+                and value.ndim in (1, 2)
+                and value.shape[0] == 1
+                and value.dtype.kind in "fib"
+            ):
                 self._of(self.figures, name)[month - 1] = np.sum(value[0])
 
     def _of(self, kept: dict[str, FloatArray], name: str) -> FloatArray:
@@ -130,6 +135,12 @@ class Basis:
     def default_month(self) -> int:
         """Return the month in which the loan defaults in the base case, 0 for none. [month]"""
         return int(self.base.column["default_month"][0]) if "default_month" in self.base.column else 0
+
+    @property
+    def money_width(self) -> float:
+        """Return the width of a column that holds the greatest amount of the deal. [letters]"""
+        greatest = max(float(self.figure("fees").sum()), self.finances.sources.uses)
+        return max(12.5, len(f"{greatest:,.0f}") * 1.15 + 2.5)
 
     @property
     def cover_of_debt(self) -> FloatArray:

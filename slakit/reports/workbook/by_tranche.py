@@ -14,15 +14,13 @@ ABOUT = "Each tranche on its planned date, under its contract to the end of its 
 
 def by_tranche(basis: Basis, inputs: Inputs, tranches: Tranches) -> Grid:
     """Return the sheet's columns, a group for each kind of figure and a column for each tranche."""
-    grid = Grid(ALIAS, "By tranche", "By tranche", ABOUT, basis.months)
+    grid = Grid(ALIAS, "By tranche", "By tranche", ABOUT, basis.months, basis.money_width)
     currency = basis.finance.currency
     sheet = _Blocks(grid, tranches)
     sheet.block("ready", "Share of month ready", "=MAX(0,MIN(1,[month]-{ready}))", "1", look.SHARE)
     over = "MAX(0,MIN(1,[month]-MAX({end},{ready})))"
     sheet.block("term", "Share of month under contract", f"=MAX(0,[ready_#]-{over})", "1", look.SHARE)
-    sheet.block(
-        "fee", "Fees", lambda j: f"=[term_#]*{{fee}}{'*[base:hours]' if tranches.per_hour(j) else ''}", currency, total=True
-    )  # fmt: skip
+    sheet.block("fee", "Fees", "=[term_#]*{fee}{by_the_hour}", currency, total=True)
     if tranches.has("prepaid"):
         _prepayment(sheet, currency)
     sheet.block("out", "Share of month ready and under no contract", "=[ready_#]-[term_#]", "1", look.SHARE)
@@ -41,18 +39,17 @@ def _prepayment(sheet: _Blocks, currency: str) -> None:
 
     due = f"[prepaid_waiting_#@-1]+{{prepaid}}*({share('[month]')}-{share('([month]-1)')})"
     sheet.block("prepaid_due", "Prepayment due to be credited", f"={due}", currency)
-    sheet.block(
-        "prepaid_used", "Prepayment credited", "=MIN([prepaid_due_#],[fee_#])", currency, total=True
-    )  # fmt: skip
+    sheet.block("prepaid_used", "Prepayment credited", "=MIN([prepaid_due_#],[fee_#])", currency, total=True)
     sheet.block("prepaid_waiting", "Prepayment that waits", "=[prepaid_due_#]-[prepaid_used_#]", currency)
     left = "[prepaid_left_#@-1]-[prepaid_used_#]"
     sheet.block(
-        "prepaid_refunded", "Prepayment paid back", f"=IF(AND([month]>={{refund}},{left}>0.005),{left},0)", currency,
+        "prepaid_refunded",
+        "Prepayment paid back",
+        f"=IF(AND([month]>={{refund}},{left}>0.005),{left},0)",
+        currency,
         total=True,
-    )  # fmt: skip
-    sheet.block(
-        "prepaid_left", "Prepayment left", f"={left}-[prepaid_refunded_#]", currency, close="={prepaid}"
-    )  # fmt: skip
+    )
+    sheet.block("prepaid_left", "Prepayment left", f"={left}-[prepaid_refunded_#]", currency, close="={prepaid}")
 
 
 def _reletting(sheet: _Blocks, currency: str, *, fixed: bool) -> None:
@@ -97,7 +94,7 @@ class _Blocks:
         self,
         key: str,
         title: str,
-        formula: str | object,
+        formula: str,
         unit: str,
         format: str = look.MONEY,
         *,
@@ -107,17 +104,21 @@ class _Blocks:
         """Add a group; in its formula `#` is the tranche's number and `{ready}` a property of the tranche."""
         columns = []
         for j, name in enumerate(self.tranches.ids):
-            text = formula(j) if callable(formula) else formula
-            assert isinstance(text, str)
             columns.append(
                 Column(
-                    f"{key}_{j + 1}", name, self._of(text, j), format, unit, total=total,
+                    f"{key}_{j + 1}",
+                    name,
+                    self._of(formula, j),
+                    format,
+                    unit,
+                    total=total,
                     close=None if close is None else self._of(close, j),
-                )  # fmt: skip
+                )
             )
         self.grid.add(title, columns)
 
     def _of(self, formula: str, tranche: int) -> str:
+        formula = formula.replace("{by_the_hour}", "*[base:hours]" if self.tranches.per_hour(tranche) else "")
         for one in self.tranches.properties:
             mark = f"{{{one.key}}}"
             if mark in formula:

@@ -1,8 +1,8 @@
 """Sheets with one row a month, whose formulas speak of columns by name.
 
-In a formula `[cfads]` is the cell of that column in the same month, `[reserve@-1]` the month before, `[fees@to]` from the
-first month to this one, `[fees@all]` all months, `[flow@run]` all months and close, `[debt@close]` the row of close,
-`[fee_1..fee_4]` neighbours in the same month; `[loan:interest]` is a column of another sheet.
+In a formula `[cfads]` is the cell of that column in the same month, `[reserve@-1]` the month before, `[fees@to]` from
+the first month to this one, `[fees@all]` all months, `[flow@run]` all months and close, `[debt@close]` the row of
+close, `[fee_1..fee_4]` neighbours in the same month; `[loan:interest]` is a column of another sheet.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from slakit.reports.workbook.book import Book, heading, quoted, write, write_tex
 
 GROUP_ROW, TITLE_ROW, UNIT_ROW, TOTAL_ROW, CLOSE_ROW = 4, 5, 6, 7, 8
 MONTH_COLUMN, LABEL_COLUMN, FIRST_COLUMN = 1, 2, 3
+COLUMNS_A_PAGE = 20
+"""Columns that are still read on one printed page."""
+MONTHS_A_PAGE = 75
 _REFERENCE = re.compile(r"\[(?:(\w+):)?(\w+)(?:\.\.(\w+))?(?:@(all|run|to|close|[+-]\d+))?\]")
 
 
@@ -30,7 +33,7 @@ class Column:
 
     key: str
     title: str
-    content: str | Sequence[float]
+    content: str | Sequence[float | None]
     """A formula, or what the model computed for each month."""
     format: str = look.MONEY
     unit: str = ""
@@ -38,7 +41,10 @@ class Column:
     """Formula in the row of close."""
     total: bool = False
     bold: bool = False
-    width: float = 13.5
+    width: float | None = None
+    """[letters]; that of the sheet's amounts when not given."""
+    why: str = ""
+    """Why the model's figures stand here and no formula."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +64,9 @@ class Grid:
     title: str
     about: str
     months: int
+    width: float
+    """Of a column of amounts. [letters]"""
     groups: list[Group] = field(default_factory=list)
-    breaks_before: tuple[str, ...] = ()
-    """Keys of columns with which a printed page begins."""
     places: dict[str, str] = field(default_factory=dict)
     """Letter of each column by its key, once all are there."""
 
@@ -187,11 +193,17 @@ class Grids:
             self.formula(total, grid) if total else None,
             font=look.BOLD,
             format=column.format,
+            align=look.RIGHT,
             border=look.ABOVE_TOTAL,
         )
-        if column.close is not None:
-            write(sheet.cell(CLOSE_ROW, place), self.formula(column.close, grid), font=face, format=column.format)
-        sheet.cell(CLOSE_ROW, place).border = look.UNDER
+        write(
+            sheet.cell(CLOSE_ROW, place),
+            None if column.close is None else self.formula(column.close, grid),
+            font=face,
+            format=column.format,
+            align=look.RIGHT,
+            border=look.UNDER,
+        )
         for month in range(1, grid.months + 1):
             value = column.content[month - 1] if typed else self.formula(str(column.content), grid, month)
             write(
@@ -203,7 +215,7 @@ class Grids:
                 align=look.RIGHT,
                 border=look.UNDER,
             )
-        sheet.column_dimensions[get_column_letter(place)].width = column.width
+        sheet.column_dimensions[get_column_letter(place)].width = column.width or grid.width
 
 
 def _heads(sheet: Worksheet, grid: Grid) -> None:
@@ -223,7 +235,11 @@ def _heads(sheet: Worksheet, grid: Grid) -> None:
                 sheet.cell(TITLE_ROW, place), column.title, font=look.BOLD, fill=look.HEAD_FILL, align=look.HEAD_RIGHT
             )
             write_text(
-                sheet.cell(UNIT_ROW, place), column.unit, font=look.SMALL, fill=look.HEAD_FILL, align=look.HEAD_RIGHT
+                sheet.cell(UNIT_ROW, place),
+                "" if column.unit == "1" else column.unit,
+                font=look.SMALL,
+                fill=look.HEAD_FILL,
+                align=look.HEAD_RIGHT,
             )
             place += 1
     sheet.row_dimensions[TITLE_ROW].height = 42
@@ -233,15 +249,29 @@ def _heads(sheet: Worksheet, grid: Grid) -> None:
 
 def _paper(sheet: Worksheet, grid: Grid, last: int) -> None:
     """Freeze heads and months, and set how the sheet is printed."""
-    sheet.freeze_panes = sheet.cell(CLOSE_ROW, FIRST_COLUMN)
+    sheet.freeze_panes = f"{get_column_letter(FIRST_COLUMN)}{CLOSE_ROW}"
     sheet.print_title_rows = f"{GROUP_ROW}:{TOTAL_ROW}"
     sheet.print_title_cols = f"{get_column_letter(MONTH_COLUMN)}:{get_column_letter(LABEL_COLUMN)}"
-    right = get_column_letter(FIRST_COLUMN + len(grid.columns) - 1)
-    sheet.print_area = f"A1:{right}{last}"
+    sheet.print_area = f"A1:{get_column_letter(FIRST_COLUMN + len(grid.columns) - 1)}{last}"
     sheet.page_setup.paperSize = sheet.PAPERSIZE_A3
-    if grid.breaks_before:
-        sheet.page_setup.fitToWidth = len(grid.breaks_before) + 1
-        sheet.col_breaks = ColBreak()
-        for key in grid.breaks_before:
-            place = sheet[f"{grid.places[key]}1"].column
-            sheet.col_breaks.append(Break(id=place - 1))
+    pages = _pages(grid)
+    sheet.page_setup.fitToWidth = len(pages)
+    sheet.page_setup.fitToHeight = -(-grid.months // MONTHS_A_PAGE)
+    place, sheet.col_breaks = FIRST_COLUMN - 1, ColBreak()
+    for columns in pages[:-1]:
+        place += columns
+        sheet.col_breaks.append(Break(id=place))
+
+
+def _pages(grid: Grid) -> list[int]:
+    """Return the number of columns on each printed page: whole groups where they fit."""
+    pages = [0]
+    for group in grid.groups:
+        count = len(group.columns)
+        if pages[-1] and pages[-1] + count > COLUMNS_A_PAGE:
+            pages.append(0)
+        while count > COLUMNS_A_PAGE:
+            pages[-1], count = COLUMNS_A_PAGE, count - COLUMNS_A_PAGE
+            pages.append(0)
+        pages[-1] += count
+    return pages

@@ -7,7 +7,6 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from openpyxl.formatting.rule import FormulaRule
 from openpyxl.worksheet.datavalidation import DataValidation
 
 from schemas.base import Terms
@@ -16,7 +15,7 @@ from schemas.periods import MonthsAfterClose
 from schemas.sources import Source, Sourced
 from slakit.checks.sourcing import source_of
 from slakit.reports.workbook import look
-from slakit.reports.workbook.book import Book, heading, widths, write, write_text
+from slakit.reports.workbook.book import Book, heading, mark, widths, write, write_text
 
 SHEET = "Inputs"
 FIRST_ROW = 6
@@ -89,6 +88,11 @@ class Inputs:
         )
         return name
 
+    def setting(self, name: str, label: str, value: float, unit: str, path: str, source: str) -> str:
+        """Add a convention of the simulation, and return its name."""
+        self.rows.append(Row(label, value, name, unit, path, "setting", source, look.WHOLE))
+        return name
+
     def formula(self, name: str, label: str, formula: str, unit: str, format: str = look.GENERAL) -> str:
         """Add a figure that follows from inputs, and return its name."""
         self.rows.append(Row(label, formula, name, unit, "", FORMULA, "", format))
@@ -125,9 +129,13 @@ class Inputs:
         for place, title in enumerate(TITLES, start=1):
             align = look.HEAD_RIGHT if place in (2, 4, 9) else look.HEAD_LEFT
             write_text(
-                sheet.cell(FIRST_ROW - 1, place), title, font=look.HEAD, fill=look.HEAD_FILL, align=align,
+                sheet.cell(FIRST_ROW - 1, place),
+                title,
+                font=look.HEAD,
+                fill=look.HEAD_FILL,
+                align=align,
                 border=look.UNDER_HEAD,
-            )  # fmt: skip
+            )
         for row, one in enumerate(self.rows, start=FIRST_ROW):
             if one.value is None:
                 write_text(sheet.cell(row, 1), one.label, font=look.SECTION)
@@ -140,10 +148,8 @@ class Inputs:
         write_text(sheet["I3"], "Inputs changed", font=look.SMALL, align=look.RIGHT)
         write(sheet["J3"], f'=COUNTIF(J{FIRST_ROW}:J{last_row},"changed")', font=look.BOLD, format=look.WHOLE)
         book.define("inputs_changed", SHEET, "J3")
-        sheet.conditional_formatting.add(
-            f"B{FIRST_ROW}:B{last_row}",
-            FormulaRule(formula=[f'$J{FIRST_ROW}="changed"'], fill=look.CHANGED_FILL, font=look.font(bold=True)),
-        )
+        changed = f'$J{FIRST_ROW}="changed"'
+        mark(sheet, f"B{FIRST_ROW}:B{last_row}", changed, look.font(bold=True), look.CHANGED_FILL)
         widths(sheet, 44, 18, 18, 13, 26, 46, 11, 70, 16, 10)
         sheet.freeze_panes = f"C{FIRST_ROW}"
         sheet.print_title_rows = f"{FIRST_ROW - 1}:{FIRST_ROW - 1}"
@@ -162,13 +168,19 @@ class Inputs:
         face, ground = fonts.get(one.kind, (look.INPUT_FONT, look.INPUT_FILL))
         write_text(sheet.cell(row, 1), one.label, border=look.UNDER)
         write(
-            sheet.cell(row, 2), one.value, font=face, fill=ground, format=one.format, align=look.RIGHT,
+            sheet.cell(row, 2),
+            one.value,
+            font=face,
+            fill=ground,
+            format=one.format,
+            align=look.RIGHT,
             border=look.UNDER,
-        )  # fmt: skip
-        write_text(sheet.cell(row, 3), one.unit, font=look.SMALL, border=look.UNDER)
+        )
+        unit = "" if one.unit == "1" else one.unit
+        write_text(sheet.cell(row, 3), unit, align=look.BESIDE, font=look.SMALL, border=look.UNDER)
         write(sheet.cell(row, 4), None, format=look.GENERAL, align=look.RIGHT, border=look.UNDER)
         for place, text in ((5, one.name), (6, one.path), (7, one.kind), (8, one.source)):
-            write_text(sheet.cell(row, place), text, font=look.SMALL, border=look.UNDER)
+            write_text(sheet.cell(row, place), text, font=look.SMALL, align=look.BESIDE, border=look.UNDER)
         if one.name == "close":
             book.define("close", SHEET, f"B{row}")
         elif one.is_date:
@@ -180,10 +192,20 @@ class Inputs:
             book.define(one.name, SHEET, f"B{row}")
         if one.is_input:
             write(
-                sheet.cell(row, 9), one.value, font=look.SMALL, format=one.format, align=look.RIGHT,
+                sheet.cell(row, 9),
+                one.value,
+                font=look.SMALL,
+                format=one.format,
+                align=look.RIGHT,
                 border=look.UNDER,
-            )  # fmt: skip
-            write(sheet.cell(row, 10), f'=IF(B{row}=I{row},"","changed")', font=look.BOLD, border=look.UNDER)
+            )
+            write(
+                sheet.cell(row, 10),
+                f'=IF(B{row}=I{row},"","changed")',
+                font=look.BOLD,
+                align=look.BESIDE,
+                border=look.UNDER,
+            )
 
 
 def _number(value: Any) -> float | int | date:

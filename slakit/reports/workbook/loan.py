@@ -9,7 +9,9 @@ from slakit.reports.workbook.grid import Column, Grid
 from slakit.reports.workbook.inputs import Inputs
 
 ALIAS = "loan"
-ABOUT = "As scheduled, before any sweep and whatever cash there is. Interest before the first payment is paid from uses."
+ABOUT = (
+    "As scheduled, before any sweep and whatever cash there is. Interest before the first payment is paid from uses."
+)
 IN_PAYMENT = "AND([month]>=first_payment_month,[month]<=last_payment_month)"
 
 
@@ -41,8 +43,13 @@ def loan_inputs(basis: Basis, inputs: Inputs) -> None:
         path = "finance.loan.refinancing_ltv"
         add("refinancing_ltv", "Balloon refinanced up to, of the value of the GPUs", path, "1", look.SHARE)
     if loan.sweep:
-        add("sweep", f"Share of surplus that repays early ({loan.sweep_effect.replace('_', ' ')})",
-            "finance.loan.sweep", "1", look.PERCENT)  # fmt: skip
+        add(
+            "sweep",
+            f"Share of surplus that repays early ({loan.sweep_effect.replace('_', ' ')})",
+            "finance.loan.sweep",
+            "1",
+            look.PERCENT,
+        )
     if loan.grace_months:
         add("grace_months", "Grace for debt service", "finance.loan.grace_months", "month")
     _drawings(basis, inputs)
@@ -88,22 +95,27 @@ def loan_sheet(basis: Basis, inputs: Inputs) -> Grid | None:
     loan = basis.loan
     if loan is None:
         return None
-    grid = Grid(ALIAS, "Loan", "Loan as scheduled", ABOUT, basis.loan_months)
+    grid = Grid(ALIAS, "Loan", "Loan as scheduled", ABOUT, basis.loan_months, basis.money_width)
     currency, before = basis.finance.currency, "[month]<first_payment_month"
     drawn, at_close = "loan_amount", "=loan_amount"
     if loan.drawings:
         drawn = 'MIN(loan_amount,drawn_at_close+SUMIF(drawing_months,"<="&[month],drawing_amounts))'
-        at_close = "=IF(first_payment_month>1,drawn_at_close,loan_amount)"
+        at_close = "=drawn_at_close"
     grid.add(
         "Balance and payments",
         [
             Column("opening", "Opening balance", "=[closing@-1]", unit=currency),
-            Column("interest", "Interest due", f"=IF({IN_PAYMENT},[opening]*loan_rate/12,0)", unit=currency, total=True),
+            Column(
+                "interest", "Interest due", f"=IF({IN_PAYMENT},[opening]*loan_rate/12,0)", unit=currency, total=True
+            ),
             *_principal(basis),
             Column(
-                "closing", "Closing balance", f"=IF({before},{drawn},[opening]-[principal])", unit=currency,
+                "closing",
+                "Closing balance",
+                f"=IF({before},{drawn},[opening]-[principal])",
+                unit=currency,
                 close=at_close,
-            ),  # fmt: skip
+            ),
         ],
     )
     service = "=[interest]+[principal]" + ("-[balloon]" if loan.refinancing_ltv is not None else "")
@@ -112,17 +124,23 @@ def loan_sheet(basis: Basis, inputs: Inputs) -> Grid | None:
         "Paid from uses",
         [
             Column(
-                "interest_in_uses", "Interest before the first payment", f"=IF({before},[opening]*loan_rate/12,0)",
-                unit=currency, total=True,
+                "interest_in_uses",
+                "Interest before the first payment",
+                f"=IF({before},[opening]*loan_rate/12,0)",
+                unit=currency,
+                total=True,
             ),
             Column(
-                "commitment_fee", "Commitment fee", f"=IF({before},commitment_fee/12*(loan_amount-[opening]),0)",
-                unit=currency, total=True,
+                "commitment_fee",
+                "Commitment fee",
+                f"=IF({before},commitment_fee/12*(loan_amount-[opening]),0)",
+                unit=currency,
+                total=True,
             )
             if loan.drawings
             else None,
         ],
-    )  # fmt: skip
+    )
     _reserve_target(grid, inputs, currency)
     return grid
 
@@ -134,15 +152,20 @@ def _principal(basis: Basis) -> list[Column]:
     assert plan is not None
     if loan.profile == "sculpted":
         if loan.sweep:  # sized to cash that tax on the swept loan no longer leaves
-            return [Column("principal", "Principal (model)", tuple(map(float, plan.principal)), unit=currency, total=True)]
+            return [
+                Column("principal", "Principal (model)", tuple(map(float, plan.principal)), unit=currency, total=True)
+            ]
         due = f"IF({IN_PAYMENT},MAX([base:cfads],0)/target_dscr*sculpt_scale,0)"
         return [
             Column("sculpted", "Payment at the cover", f"={due}", unit=currency, total=True),
             Column(
-                "principal", "Principal", f"=IF({IN_PAYMENT},MIN(MAX([sculpted]-[interest],0),[opening]),0)",
-                unit=currency, total=True,
+                "principal",
+                "Principal",
+                f"=IF({IN_PAYMENT},MIN(MAX([sculpted]-[interest],0),[opening]),0)",
+                unit=currency,
+                total=True,
             ),
-        ]  # fmt: skip
+        ]
     if loan.profile == "straight":
         return [
             Column(
@@ -156,24 +179,28 @@ def _principal(basis: Basis) -> list[Column]:
     return [
         Column("balloon", "Balloon", "=IF([month]=last_payment_month,loan_balloon,0)", unit=currency, total=True),
         Column(
-            "principal", "Principal, balloon included", f"=IF({IN_PAYMENT},level_payment-[interest],0)+[balloon]",
-            unit=currency, total=True,
+            "principal",
+            "Principal, balloon included",
+            f"=IF({IN_PAYMENT},level_payment-[interest],0)+[balloon]",
+            unit=currency,
+            total=True,
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _reserve_target(grid: Grid, inputs: Inputs, currency: str) -> None:
     """Add the payments that the reserve is held for: the next ones, a balloon not among them."""
-    if not inputs.has("reserve_months"):
+    if not inputs.has("reserve_months") and not inputs.has("sweep"):
         return
     regular = "[interest]+[principal]" + ("-[balloon]" if "balloon" in grid else "")
     begins = "MAX([month],first_payment_month-1)"
     window = f'"<="&{begins}+reserve_months'
     held = f'=SUMIFS([regular@all],[month@all],">"&{begins},[month@all],{window})'
+    target = Column("reserve_target", "Target of the reserve", held, unit=currency, close=held.replace("[month]", "0"))
     grid.add(
         "Reserve",
         [
-            Column("regular", "Payments counted", f"={regular}", unit=currency, total=True),
-            Column("reserve_target", "Target of the reserve", held, unit=currency, close=held.replace("[month]", "0")),
+            Column("regular", "Payments without a balloon", f"={regular}", unit=currency, total=True),
+            target if inputs.has("reserve_months") else None,
         ],
     )

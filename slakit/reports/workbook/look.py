@@ -23,7 +23,7 @@ DATE = "yyyy-mm-dd"
 MONTH_LABEL = "mmm yyyy"
 MARK = '0;-0;"–"'
 GENERAL = "General"
-TINY = "0.0E+00"
+TINY = '0.0E+00;-0.0E+00;"–"'
 
 
 def font(*, colour: str = TEXT, bold: bool = False, italic: bool = False, size: float = 10) -> Font:
@@ -53,9 +53,10 @@ UNDER = Border(bottom=_HAIR)
 UNDER_HEAD = Border(bottom=_LINE)
 ABOVE_TOTAL = Border(top=_LINE, bottom=_LINE)
 
-LEFT = Alignment(horizontal="left", vertical="top")
-RIGHT = Alignment(horizontal="right", vertical="top")
-CENTRE = Alignment(horizontal="center", vertical="top")
+LEFT = Alignment(horizontal="left", vertical="center")
+RIGHT = Alignment(horizontal="right", vertical="center")
+BESIDE = Alignment(horizontal="left", vertical="center", indent=1)
 HEAD_RIGHT = Alignment(horizontal="right", vertical="bottom", wrap_text=True)
 HEAD_LEFT = Alignment(horizontal="left", vertical="bottom", wrap_text=True)
-WRAPPED = Alignment(horizontal="left", vertical="top", wrap_text=True)
+WRAPPED = Alignment(horizontal="left", vertical="center", wrap_text=True)
+PARAGRAPH = Alignment(horizontal="left", vertical="top", wrap_text=True)

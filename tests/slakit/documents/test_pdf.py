@@ -84,13 +84,12 @@ def test_heads_and_feet_are_outside_the_reading_order_and_all_other_text_inside(
             assert marked
 
 
-def test_the_terms_are_attached_once_as_the_source(printed):
+def test_the_terms_are_attached_once_as_the_source_and_the_manifest_beside_them(printed):
     document, pdf = printed
     with opened(pdf.content) as file:
-        assert list(file.attachments) == ["terms.json"]
+        assert list(file.attachments) == ["manifest.json", "terms.json"]
         assert file.attachments["terms.json"].get_file().read_bytes() == attached_terms(document)
-        assert len(file.Root.AF) == 1
-        assert str(file.Root.AF[0].AFRelationship) == "/Source"
+        assert [str(one.AFRelationship) for one in file.Root.AF] == ["/Source", "/Supplement"]
         assert document.terms_sha256 in str(file.Root.AF[0].Desc)
 
 
