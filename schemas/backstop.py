@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from schemas.base import Terms
 from schemas.errors import TermsError, TermsErrors
 from schemas.periods import DatePoint
-from schemas.units import Amount, AmountAboveZero, AnnualRate, Flag, Identifier, Positive, Share
+from schemas.units import Amount, AmountAboveZero, AnnualRate, Flag, Identifier, MonthNumber, Share
 
 WayOfEnding = Literal["payment_default", "insolvency", "chronic_failure", "long_stop", "convenience"]
 Starts = Literal["signing", "rfs_each_tranche", "rfs_all", "rent_commenced", "date"]
@@ -32,7 +32,7 @@ class Cover(Terms):
     """Greatest sum in all; no limit when not given. [currency]"""
     amount_per_year: AmountAboveZero | None = None
     """Greatest sum in twelve months counted from close; no limit when not given. [currency]"""
-    amortisation_months: Positive | None = None
+    amortisation_months: MonthNumber | None = None
     """Months over which `amount` falls to nothing in equal parts from the start; level when not given."""
     fee_rate: AnnualRate = Decimal(0)
     """Yearly fee as a share of `amount`, a twelfth each month from the first debt payment. [1/year]"""

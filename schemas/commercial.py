@@ -10,7 +10,7 @@ from schemas.base import Terms
 from schemas.errors import TermsError
 from schemas.money import Currency
 from schemas.periods import DatePoint
-from schemas.units import Amount, Days, Identifier, Name, Positive, Share, WholeMonths
+from schemas.units import Amount, Days, Identifier, MonthNumber, Name, Share, WholeMonths
 
 Law = Literal["new_york", "england_wales", "delaware", "texas", "singapore", "ireland"]
 
@@ -50,7 +50,7 @@ class Charge(Terms):
 class FirmTerm(Terms):
     """How long the contract runs."""
 
-    months: Positive
+    months: MonthNumber
     """[month]"""
     starts: Literal["ready_for_service"] = "ready_for_service"
     """Each tranche's term runs from the day it is ready for service."""
@@ -63,7 +63,7 @@ class Prepayment(Terms):
 
     fraction: Share
     """Share of the fees of the firm term paid at financial close. [1]"""
-    credited_from_month: Positive
+    credited_from_month: MonthNumber
     """First month of the term in which it is credited, in equal monthly parts to the end of the term."""
     security: Literal["none", "letter_of_credit", "escrow", "lien"] = "none"
 

@@ -8,7 +8,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from schemas.base import Terms
-from schemas.errors import TermsError
+from schemas.errors import TermsError, TermsErrors
 from schemas.periods import DatePoint, Duration
 from schemas.units import BusinessDays, Identifier, Multiple, Name, Share
 
@@ -37,9 +37,21 @@ class DelayDamages(Terms):
 
     @model_validator(mode="after")
     def _steps_rise(self) -> Self:
-        for i, step in enumerate(self.steps[:-1]):
-            if step.until is None:
-                raise TermsError(f"steps[{i}] without `until`", "`until` on every step but the last", "add it")
+        wrong, before = [], None
+        for i, step in enumerate(self.steps):
+            if step.until is None and i < len(self.steps) - 1:
+                wrong.append(TermsError(f"steps[{i}] without `until`", "`until` on every step but the last", "add it"))
+            if step.until is not None and before is not None and not step.until.may_exceed(before):
+                wrong.append(
+                    TermsError(
+                        f"steps[{i}].until {step.until}, after {before}",
+                        "a length of delay longer than that of the step before",
+                        "list the steps from the shortest delay to the longest",
+                    )
+                )
+            before = step.until or before
+        if wrong:
+            raise TermsErrors(wrong)
         return self
 
 

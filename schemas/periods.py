@@ -40,6 +40,12 @@ class Duration(Terms):
         """Return its length if every month has 31 days. [day]"""
         return Decimal(self.days) if self.days is not None else (self.months or Decimal(0)) * 31
 
+    def may_exceed(self, other: Duration) -> bool:
+        """Return whether it is longer than another, in some month at least where one is in months and one in days."""
+        if self.months is not None and other.months is not None:
+            return self.months > other.months
+        return self.days_at_most > other.days_at_least
+
     def __str__(self) -> str:
         number, unit = (self.months, "month") if self.months is not None else (self.days, "day")
         return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -74,7 +75,11 @@ class Sourced(Source):
         law = self.spread.law if self.spread else None
         if law == "beta" and not 0 < self.value < 1:
             wrong.append(
-                TermsError(f"spread.law 'beta' around {self.value}", "a value between 0 and 1", "use another law")
+                TermsError(
+                    f"spread.law 'beta' around {self.value}",
+                    "a value between 0 and 1",
+                    (_as_fraction(self.value) if self.unit == "1" else None) or "use another law",
+                )
             )
         if law == "lognormal" and self.value <= 0:
             wrong.append(
@@ -88,6 +93,13 @@ class Sourced(Source):
         return float(self.value)
 
 
+def _as_fraction(number: Decimal) -> str | None:
+    """Return what to write instead of a number that may be meant in percent."""
+    if not 1 < number <= 100:
+        return None
+    return f"write the fraction of 1: {(number / 100).normalize():f} for {number.normalize():f}%"
+
+
 def quantity(*units: str, low: float = 0.0, high: float = 1e15) -> object:
     """Return a validator for a `Sourced` field that fixes its units and the range the model is right in."""
     from pydantic import AfterValidator
@@ -97,7 +109,11 @@ def quantity(*units: str, low: float = 0.0, high: float = 1e15) -> object:
             raise TermsError(f"unit {number.unit!r}", " or ".join(units), "convert the value and write that unit")
         unit = "" if number.unit == "1" else f" {number.unit}"
         wrong = [
-            TermsError(f"{name} {end}{unit}", f"{low:,.0f} to {high:,.0f}", "correct the number or its unit")
+            TermsError(
+                f"{name} {end}{unit}",
+                f"{low:,.0f} to {high:,.0f}",
+                (_as_fraction(end) if (low, high) == (0.0, 1.0) else None) or "correct the number or its unit",
+            )
             for name, end in (("value", number.value), ("low", number.low), ("high", number.high))
             if end is not None and not low <= float(end) <= high
         ]

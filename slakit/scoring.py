@@ -15,7 +15,7 @@ DEFAULT_DRAWS = 10_000
 DEFAULT_SEED = 20261130
 MEMO_OUTER = 200
 """Sets of uncertain inputs behind a memo, unless asked otherwise."""
-STRESS_DRAWS, LEVER_DRAWS = 8_192, 4_096
+STRESS_DRAWS, LEVER_DRAWS = 4_096, 2_048
 """Futures of each stress and of each value of a lever; their error is paired, so that fewer are enough."""
 RUNS_OF_A_LEVER = 8
 """About how many values of a lever are tried, for the estimate of what is left to do."""
@@ -35,11 +35,7 @@ def score_deal(
     SlakitError
         When the deal lacks what the simulation needs, or says what this version cannot compute.
     """
-    from risk.score import score
-    from slakit.manifest import manifest
-
-    figures = score(loaded.deal, draws=draws, seed=seed, workers=workers, progress=progress)
-    return {**figures, "manifest": manifest(loaded, seed, draws)}
+    return full_score(loaded, draws, seed, workers=workers, progress=progress, stress_draws=0, lever_draws=0)
 
 
 def full_score(
@@ -89,7 +85,8 @@ def full_score(
     stress_draws, lever_draws = min(stress_draws, draws), min(lever_draws, draws)
     deal = loaded.deal.at(loaded.deal.finance.close) if loaded.deal.finance else loaded.deal
     chosen = stresses(deal) if stress_draws else ()
-    count = _Count(draws, outer * INNER, stress_draws * (len(chosen) + 1), lever_draws * _runs(deal), report=progress)
+    runs = _runs(deal) if lever_draws else 0
+    count = _Count(draws, outer * INNER, stress_draws * (len(chosen) + 1), lever_draws * runs, report=progress)
     least = least_loss(deal)
     found: dict[str, Any] = {}
     uncertainty = None

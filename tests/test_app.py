@@ -121,10 +121,10 @@ def test_both_documents_can_be_downloaded():
     loaded = load_deal(examples_dir() / f"{DEAL}.yaml")
     score = results.score(loaded, FEW, lambda done, asked: None)
     assert results.agreement_pdf(loaded.deal, loaded.sha256).startswith(b"%PDF")
-    assert results.summary_pdf(loaded.deal, score, loaded.sha256).startswith(b"%PDF")
+    assert results.memo_pdf(loaded.deal, score, loaded.sha256).startswith(b"%PDF")
     page = app().run()
     assert [button.proto.label for button in page.get("download_button")] == [
-        "Download credit summary",
+        "Download credit memo",
         "Download agreement",
     ]
 

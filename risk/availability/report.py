@@ -18,6 +18,8 @@ LISTED_SETS = 50
 LISTED_PROBABILITY = 1e-12
 """Capacity states less likely than this are added up in one figure."""
 
+NEVER_DOWN = "the site is never down in this model"
+
 IGNORES = (
     "Components fail and are repaired independently, each with its own repairer, and do not age; common causes, "
     "maintenance and human error count only where they stand as blocks of their own.",
@@ -78,7 +80,7 @@ def _site(name: str, site: Site) -> dict[str, Any]:
         "ignores": [*IGNORES, *site_ignores(result, site)],
     }
     if result.mean_outage_hours is None:
-        entry["mean_outage_hours_reason"] = "the site is never down in this model"
+        entry["mean_outage_hours_reason"] = NEVER_DOWN
     if month is None:
         entry["monthly_downtime_hours_reason"] = "outages are too many for the law of one month"
     return entry
@@ -124,7 +126,7 @@ def _capacity(result: SiteResult) -> dict[str, Any]:
 def _cut_sets(result: SiteResult) -> dict[str, Any]:
     """Return the cut sets, the most frequent first, and how many are left out."""
     pairs = list(zip(result.cut_sets.sets, result.cut_sets.shares(), strict=True))
-    return {
+    found: dict[str, Any] = {
         "minimal_cut_sets": [_cut_set(cut, share) for cut, share in pairs[:LISTED_SETS]],
         "minimal_cut_sets_highest_order": result.cut_sets.highest_order,
         "minimal_cut_sets_coverage": result.cut_set_coverage,
@@ -133,6 +135,9 @@ def _cut_sets(result: SiteResult) -> dict[str, Any]:
             "share": sum(share for _, share in pairs[LISTED_SETS:]),
         },
     }
+    if result.cut_set_coverage is None:
+        found["minimal_cut_sets_coverage_reason"] = NEVER_DOWN
+    return found
 
 
 def _cut_set(cut: CutSet, share: float) -> dict[str, Any]:

@@ -23,6 +23,8 @@ MOST_ROWS = 100_000
 EXCEEDED_HOURS = (0.0, 0.5, 1.0, 4.0, 8.0, 24.0, 72.0)
 """Downtime of a month whose chance of being exceeded is reported. [h]"""
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
+NEVER_UP = 1e-12
+"""A site up for less than this share of time is never up. [1]"""
 MOST_KEPT = 64
 """Graphs whose analysis is kept, because halls of one campus, and one deal under many assumptions, are alike."""
 
@@ -125,7 +127,7 @@ def analyse(site: Site, path: str = "site") -> SiteResult:
     MissingTermError
         When the site has no topology.
     NotComputedError
-        When the structure is too large to be exact.
+        When the structure is too large to be exact, or the site is never up.
 
     References
     ----------
@@ -169,6 +171,12 @@ def _analysed(graph: _Graph) -> SiteResult:
         for i, (move, block) in enumerate(zip(birnbaum, blocks, strict=True))
     ]
     frequency, unavailability = sum(starts), values.unavailability
+    if unavailability > 1.0 - NEVER_UP:
+        raise NotComputedError(
+            f"{path}.topology",
+            "a site that is never up",
+            "check count, failures_per_year and repair_hours of its blocks",
+        )
     cut_sets = minimal_cut_sets(diagram, [b.order for b in blocks], down, [b.per_hour for b in blocks], rows, least)
     mean_outage = unavailability / frequency if frequency > 0 else None
     mean_up = (1.0 - unavailability) / frequency if frequency > 0 else None

@@ -13,6 +13,11 @@ from schemas.errors import MissingTermError
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+NO_RENTS = (
+    "assumptions.market and delivery.tranches.*.cluster",
+    "rational exercise of a right to leave",
+    "give the market and the clusters, or set assumptions.exercise to always or never",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,17 @@ class Choice:
             gpus=gpus,
             contract_rent=rent,
         )
+
+    def refuse_without_rents(self, market: object) -> None:
+        """Refuse a choice that compares rents where the deal has no market, or no GPUs to which fees are divided.
+
+        Raises
+        ------
+        MissingTermError
+            Before anything is simulated, because whether it is compared in a draw is chance.
+        """
+        if market is None or np.isnan(self.contract_rent).any():
+            raise MissingTermError(*NO_RENTS)
 
     def gains(self, month: int, spot_rent: FloatArray | None, rent_factor: FloatArray) -> BoolArray:
         """Return whether the customer gains by leaving each tranche at the end of `month`, shape (draws, tranches).
@@ -100,9 +116,5 @@ class Choice:
         """Return market rent (draws, 1) and contract rent (draws, tranches) of a month. [currency/GPU-hour]"""
         rent = self.contract_rent[:, month - 1]
         if spot_rent is None or np.isnan(rent).any():
-            raise MissingTermError(
-                "assumptions.market and delivery.tranches.*.cluster",
-                "rational exercise of a right to leave",
-                "give the market and the clusters, or set assumptions.exercise to always or never",
-            )
+            raise MissingTermError(*NO_RENTS)
         return spot_rent[:, None], rent * rent_factor

@@ -56,7 +56,15 @@ class Exits:
         self.provider_may = self.convenience is not None and self.convenience.party == "either"
 
     def sample(self, rng: Mapping[str, Generator], draws: int) -> Paths:
-        """Return `exercise_score` (draws, 2): uniforms that decide waiver and re-pricing; `may_leave` (draws,)."""
+        """Return `exercise_score` (draws, 2): uniforms that decide waiver and re-pricing; `may_leave` (draws,).
+
+        Raises
+        ------
+        MissingTermError
+            When draws may have to compare rents that the deal does not give, whether these do or not.
+        """
+        if self._compares_rents():
+            self.choice.refuse_without_rents(self.setting.deal.assumptions.market)
         return {"exercise_score": rng["exercise"].random((draws, 2)), "may_leave": np.ones(draws, dtype=bool)}
 
     def base(self) -> Paths:
@@ -88,6 +96,28 @@ class Exits:
                     f"site count towards it, not failures of one {level.replace('_', ' ')}."
                 )
         return tuple(words)
+
+    def _compares_rents(self) -> bool:
+        """Return whether in some draw a party may ask if it gains by leaving."""
+        assumed, mode = self.setting.deal.assumptions, self.mode
+        by_choice = ("rational", "rational_or_reprice")
+        if self.convenience is not None and (
+            mode.convenience == "rational" or (self.provider_may and mode.provider == "rational")
+        ):
+            return True
+        late = assumed.delay is not None and float(assumed.delay.share_late) * float(assumed.delay.median) > 0
+        if self.long_stops and late and mode.long_stop in by_choice:
+            return True
+        return self.chronic is not None and mode.chronic_failure in by_choice and self._may_go_out()
+
+    def _may_go_out(self) -> bool:
+        """Return whether the deal has any law of outages or bad months."""
+        prescribed = self.setting.deal.assumptions.prescribed
+        if prescribed.bad_month is not None:
+            return prescribed.bad_month.probability > 0
+        if prescribed.outages is not None:
+            return prescribed.outages.outages_per_year is None or prescribed.outages.outages_per_year.value > 0
+        return any(site.topology is not None for site in self.setting.deal.sites.values())
 
     # --- rights ------------------------------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ class DomainLaw:
 
     @property
     def per_minute_up(self) -> float:
-        """Return how often it goes down per minute of time up. [1/min]"""
+        """Return how often it goes down per minute of time up; it must be up at times. [1/min]"""
         return self.per_hour / (1.0 - self.unavailability) / 60.0
 
 

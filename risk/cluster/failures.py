@@ -26,6 +26,8 @@ from schemas.errors import MissingTermError, NotComputedError
 from schemas.service_levels import CreditBands, ServiceLevel
 
 STREAM = "outage:nodes"
+NEVER_UP = 1e-12
+"""A rack or domain up for less than this share of time is never up. [1]"""
 MOST_UNITS = 1_000_000
 """Units of one tranche that are counted by band; more take too long. [1]"""
 MOST_NUMBERS = 32_768
@@ -204,7 +206,9 @@ def _level(
                     f"{path} on {units:,} units of one cluster, more than {MOST_UNITS:,},",
                     "correct the number, or describe several clusters",
                 )
-            laws[key] = units, each, _survival(rate, lengths, terms.credit, rules, windows)
+            own = cluster.nodes is not None and cluster.nodes.interrupts_per_node_year is not None
+            rests_on = f"clusters.{key}.{'nodes.interrupts_per_node_year' if own else 'hardware'}"
+            laws[key] = units, each, _survival(rate, lengths, terms.credit, rules, windows, rests_on)
         units, each, survival = laws[key]
         groups.append(TrancheUnits(position, units, each, survival))
     return LevelUnits(name, terms.credit, rules, tuple(groups)), notes
@@ -253,6 +257,12 @@ def _domains(
             f"give at least {terms.n} nodes, or lower n",
         )
     law = domain_law(rates, terms.k, terms.n, hardware(cluster.hardware) if cluster.hardware else None)
+    if law.unavailability > 1 - NEVER_UP:
+        raise NotComputedError(
+            f"{path}.k",
+            f"a unit of {terms.n} nodes of cluster {key!r} that is never up",
+            "check the interruptions and repair hours of its nodes",
+        )
     words = (
         f"{units} units of {terms.n} nodes of which {terms.k} must be up, "
         f"{law.per_hour * HOURS_PER_YEAR:.3g} outages of one unit a year, unavailable {law.unavailability:.3g} of the "
@@ -264,11 +274,11 @@ def _domains(
 
 
 def _survival(
-    per_minute: float, lengths: Lengths, credit: CreditBands, rules: CountingRules, windows: IntArray
+    per_minute: float, lengths: Lengths, credit: CreditBands, rules: CountingRules, windows: IntArray, path: str
 ) -> dict[int, FloatArray]:
     """Return the law of one unit's minutes for each length of month that occurs."""
     distinct = sorted({int(window) for window in windows})
-    law = slot_law(per_minute, lengths, credit, rules, distinct[-1])
+    law = slot_law(per_minute, lengths, credit, rules, distinct[-1], path)
     return {window: law.survival(window) for window in distinct}
 
 

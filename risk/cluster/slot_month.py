@@ -27,7 +27,12 @@ def allowed_minutes(credit: CreditBands, rules: CountingRules, window: int) -> N
 
 
 def slot_law(
-    per_minute: float, lengths: Lengths, credit: CreditBands, rules: CountingRules, longest_window: int
+    per_minute: float,
+    lengths: Lengths,
+    credit: CreditBands,
+    rules: CountingRules,
+    longest_window: int,
+    path: str = "outage law",
 ) -> DowntimeLaw:
     """Return the law of the counted minutes of one slot, as far as the deepest band needs it.
 
@@ -39,11 +44,13 @@ def slot_law(
         Law of the time down. [min]
     longest_window
         Longest month asked for. [min]
+    path
+        Where the rate of interruptions stands in the deal, for messages.
 
     Raises
     ------
     NotComputedError
-        For minutes counted to the second, which have no lattice of whole minutes.
+        For minutes counted to the second, which have no lattice of whole minutes, and for too many outages.
     """
     if rules.minute_rule == "exact_seconds":
         raise NotComputedError(
@@ -57,7 +64,7 @@ def slot_law(
         minimum=rules.minimum_outage_minutes,
     )
     up_mean = 1.0 / per_minute if per_minute > 0 else math.inf
-    return DowntimeLaw(up_mean, mass, mean, longest_window, by_start=rules.straddle != "split")
+    return DowntimeLaw(up_mean, mass, mean, longest_window, by_start=rules.straddle != "split", path=path)
 
 
 def band_probabilities(law: DowntimeLaw, credit: CreditBands, rules: CountingRules, window: int) -> tuple[float, ...]:

@@ -120,7 +120,7 @@ def arrays(
     ready : when each tranche is ready, shape (draws, tranches). [month]
     planned : its Ready-for-Service Date, shape (tranches,). [month]
     month : the interval (month - 1, month]. [month]
-    terms : the terms of the tranches.
+    terms : the terms of the tranches, steps rising as `refuse_falling_steps` wants them.
     length : duration to months.
 
     Notes
@@ -130,6 +130,26 @@ def arrays(
     """
     now = _accrued(ready, planned, float(month), terms, length)
     return now - _accrued(ready, planned, float(month - 1), terms, length)
+
+
+def refuse_falling_steps(terms: DelayDamages, length: Callable[[Duration], float], path: str) -> None:
+    """Refuse steps that do not rise where months and days are turned into one another.
+
+    Parameters
+    ----------
+    path : path of the terms, for example `delivery.tranches.a.delay_damages`.
+
+    Raises
+    ------
+    DealError
+        With the first of them.
+    """
+    reached = 0.0
+    for i, step in enumerate(terms.steps):
+        until = length(step.until) if step.until is not None else np.inf
+        if until < reached:
+            raise DealError([_falling(i, path)])
+        reached = until
 
 
 def _accrued(
@@ -145,10 +165,8 @@ def _accrued(
     charged = np.clip(charged, 0.0, length(terms.cap))
     fees = np.zeros(np.shape(charged))
     reached = 0.0
-    for i, step in enumerate(terms.steps):
+    for step in terms.steps:
         until = length(step.until) if step.until is not None else np.inf
-        if until < reached:
-            raise DealError([_falling(i, "delay_damages")])
         fees += float(step.fee_fraction) * np.clip(charged - reached, 0.0, until - reached)
         reached = until
     return fees

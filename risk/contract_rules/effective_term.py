@@ -54,19 +54,18 @@ def exact(deal: Deal) -> Computed[Fraction]:
     if deal.delivery is None:
         raise MissingTermError("delivery.tranches", "the effective firm term", "give a Ready-for-Service Date")
     ready = {name: tranche.ready_for_service_date for name, tranche in deal.delivery.tranches.items()}
-    ends_by = term.ends_by
+    ends_by, first = term.ends_by, convenience.first_exercise if convenience is not None else None
     if firm_time(term.months, convenience, ready.values(), ends_by) is None:  # dates of two kinds: the calendar decides
-        if convenience is not None:
-            convenience = convenience.revise({"first_exercise": _on_calendar(convenience.first_exercise, deal)})
+        first = _on_calendar(first, deal) if first is not None else None
         ready = {name: _on_calendar(point, deal) for name, point in ready.items()}
         ends_by = _on_calendar(ends_by, deal) if ends_by is not None else None
     lengths = {
-        name: firm_time(term.months, convenience, [point], ends_by) or FirmTime(Decimal(term.months), 0)
+        name: firm_time(term.months, convenience, [point], ends_by, first=first) or FirmTime(Decimal(term.months), 0)
         for name, point in ready.items()
     }
     shortest = min(lengths, key=lambda name: lengths[name].in_months)
     facts = {"tranche": shortest, "months": lengths[shortest].months, "days": lengths[shortest].days}
-    step = _step(term.months, convenience, ends_by, ready[shortest], lengths[shortest], facts)
+    step = _step(term.months, convenience, ends_by, first, ready[shortest], lengths[shortest], facts)
     return Computed(lengths[shortest].in_months, (step,))
 
 
@@ -74,6 +73,7 @@ def _step(
     firm_months: int,
     convenience: Convenience | None,
     ends_by: DatePoint | None,
+    first: DatePoint | None,
     ready: DatePoint,
     bound: FirmTime,
     facts: dict[str, object],
@@ -88,7 +88,7 @@ def _step(
             term = "commercial.term.ends_by"
     if convenience is not None:
         limits.append("the time from readiness to the end of a notice given on the first day")
-        facts |= {name: getattr(convenience, name) for name in ("first_exercise", "notice", "party", "fee")}
+        facts |= {"first_exercise": first} | {name: getattr(convenience, name) for name in ("notice", "party", "fee")}
     few = len(limits) == 2
     rule = f"the {'lesser' if few else 'least'} of {', '.join(limits[:-1])}{'' if few else ','} and {limits[-1]}"
     if convenience is None:
@@ -97,7 +97,12 @@ def _step(
 
 
 def firm_time(
-    firm_months: int, convenience: Convenience | None, ready: Iterable[DatePoint], ends_by: DatePoint | None = None
+    firm_months: int,
+    convenience: Convenience | None,
+    ready: Iterable[DatePoint],
+    ends_by: DatePoint | None = None,
+    *,
+    first: DatePoint | None = None,
 ) -> FirmTime | None:
     """Return how long every tranche is bound, at most the firm term.
 
@@ -108,6 +113,7 @@ def firm_time(
     Parameters
     ----------
     ends_by : day on which the term of every tranche ends at the latest.
+    first : first day of notice where it is put another way than in `convenience`.
 
     Returns
     -------
@@ -125,7 +131,7 @@ def firm_time(
     bound = FirmTime(Decimal(firm_months), 0)
     limits: list[tuple[DatePoint, Duration]] = []
     if convenience is not None:
-        limits.append((convenience.first_exercise, convenience.notice))
+        limits.append((first if first is not None else convenience.first_exercise, convenience.notice))
     if ends_by is not None:
         limits.append((ends_by, Duration(months=Decimal(0))))
     for start in ready if limits else ():

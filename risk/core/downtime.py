@@ -95,6 +95,7 @@ class DowntimeLaw:
         longest_window: int,
         *,
         by_start: bool = False,
+        path: str = "outage law",
     ) -> None:
         """Prepare the law.
 
@@ -110,6 +111,8 @@ class DowntimeLaw:
             [min]
         by_start
             All minutes of an outage belong to the window in which it starts (or ends), none to another.
+        path
+            Where the rate of failures stands in the deal, for messages.
         """
         counted = 1.0 - float(mass[0])
         self.points = len(mass)
@@ -120,7 +123,7 @@ class DowntimeLaw:
         expected = self.rate * longest_window
         if expected > MOST_OUTAGES:
             raise NotComputedError(
-                "outage law",
+                path,
                 f"{expected:.0f} outages expected in one window; the law of minutes of more than {MOST_OUTAGES:.0f}",
                 "check the failure rates",
             )

@@ -32,6 +32,8 @@ ALIKE = ("sites", "clusters")
 """Sections with entries that are often alike: a number said in the same words of several is one number."""
 SCORE_95 = 1.6448536269514722
 """Normal score of the 95th percentile; `low` and `high` are taken as the 5th and 95th."""
+LARGEST_EXPONENT = 300.0
+"""Beyond exp(300) every bound has been passed. [1]"""
 BETA_SIZES = np.logspace(-2.0, 6.0, 81)
 """Strengths a + b among which that of a beta law is looked for. [1]"""
 
@@ -67,7 +69,7 @@ class Parameter:
         sd = size. Two-piece normal: median = value, sd = size of each side. Clipped to the bounds of the type.
         """
         if self.law == "lognormal":
-            drawn = self.value * np.exp(self.up * scores)
+            drawn = self.value * np.exp(np.minimum(self.up * scores, LARGEST_EXPONENT))
         elif self.law == "beta":
             drawn = betaincinv(self.value * self.up, (1 - self.value) * self.up, ndtr(scores))
         else:

@@ -27,6 +27,9 @@ class DeliveryRisk:
         self.law = law
         terms = [setting.deal.delivery.tranches[tranche].delay_damages for tranche in setting.tranches]
         self.priced = tuple((j, terms_of) for j, terms_of in enumerate(terms) if terms_of is not None)
+        for j, terms_of in self.priced:
+            path = f"delivery.tranches.{setting.tranches[j]}.delay_damages"
+            delay_damages.refuse_falling_steps(terms_of, setting.timeline.length, path)
         self.recovered = float(setting.deal.operations.damages_recovered)
 
     def sample(self, rng: Mapping[str, Generator], draws: int) -> Paths:

@@ -15,6 +15,8 @@ SETTLED = 1e-12
 """Cash after tax is found when a round moves it by no more than this share of its greatest month. [1]"""
 ROUNDS = 60
 """Rounds after which a debt that still moves is refused."""
+MUCH_THE_SAME, ROUNDS_IN_VAIN = 0.99, 4
+"""Share of the move of the round before, and rounds of more than it, after which a debt will not settle. [1]"""
 NEVER_SETTLES = (
     "finance.loan.target_dscr",
     "a debt that moves its own cash and never settles",

@@ -15,7 +15,7 @@ from risk.finance.covenants import HALF_A_CENT, ROUNDING, CovenantTests
 from risk.finance.loan import MonthDue, Schedule, last_payment_month, prescribed_service, reserve_targets, schedule
 from risk.finance.recovery import PrescribedLoss, RecoveryLaw
 from risk.finance.refusals import refuse_what_is_missing
-from risk.finance.sculpting import NEVER_SETTLES, ROUNDS, cash_after_tax
+from risk.finance.sculpting import MUCH_THE_SAME, NEVER_SETTLES, ROUNDS, ROUNDS_IN_VAIN, cash_after_tax
 from risk.finance.sources import sources_and_uses
 from risk.finance.sweep import Sweep
 from risk.finance.tax import IncomeTax
@@ -111,6 +111,7 @@ class Finances:
     def _sculpt(self, base: Base) -> None:
         """Run the base case until the debt that its cash carries is the debt it was run with."""
         assert self.loan is not None
+        moved, in_vain = np.inf, 0
         for _ in range(ROUNDS):
             assert self.plan is not None
             before, self.heard = self.plan.opening, []
@@ -118,8 +119,12 @@ class Finances:
             before_tax, income = np.array(self.heard).T
             self.heard = None
             self._take(cash_after_tax(self.loan, self.tax, before_tax, income) if self.tax else before_tax)
-            if np.abs(self.plan.opening - before).max() <= HALF_A_CENT:
+            moved_before, moved = moved, float(np.abs(self.plan.opening - before).max())
+            if moved <= HALF_A_CENT:
                 break
+            in_vain += moved > MUCH_THE_SAME * moved_before
+            if in_vain == ROUNDS_IN_VAIN:
+                raise NotComputedError(*NEVER_SETTLES)
         else:
             raise NotComputedError(*NEVER_SETTLES)
         if self.plan.commitment <= HALF_A_CENT:

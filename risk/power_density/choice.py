@@ -19,6 +19,8 @@ HOURS_PER_YEAR = 8760
 KW_PER_MW = 1000
 HIGHEST_RENT = 1e9
 """No contract rent is looked for above this. [currency/GPU-hour]"""
+LARGEST_GROWTH = 100.0
+"""Logarithm of the greatest growth of a rent over the horizon; a path that goes beyond is no market. [1]"""
 PATH = "power.density_choice"
 IGNORES = (
     "Power density: cash at year ends before tax and debt; staff, property insurance and idle power are not counted; "
@@ -106,6 +108,7 @@ class _Hall:
     def __init__(self, power: Power, terms: DensityChoice, growth: float) -> None:
         self.kw = equipment_kw(terms.facility_mw, power.pue)
         self.years = np.arange(1, terms.horizon_years + 1, dtype=float)
+        _refuse_growth(float(np.log1p(growth)), self.years[-1], "operations.cost_growth", "site rent")
         self.per_kwh = float(power.pue) * float(power.price_per_mwh) / KW_PER_MW
         self.rent_per_year = 12 * float(power.site_rent_per_kw_month or 0) * float(self.kw)
         self.site_rent = self.rent_per_year * (1 + growth) ** (self.years - 1)
@@ -123,6 +126,7 @@ class _Hall:
     def market(self, path: RentPath) -> FloatArray:
         """Return the rent of each year, at its start, shape (years,). [currency/GPU-hour]"""
         decay = float(path.decay_per_year) if path.decay_per_year is not None else 0.0
+        _refuse_growth(-decay, self.years[-1], PATH, "a rent")
         return np.asarray(float(path.rent) * np.exp(-decay * (self.years - 1)))
 
     def cash(
@@ -141,6 +145,16 @@ class _Hall:
         hours[0] *= first
         earned = gpus * hours * (rent - kw_per_gpu * self.per_kwh) - self.site_rent
         return np.concatenate([[at_start], earned])
+
+
+def _refuse_growth(rate: float, years: float, path: str, what: str) -> None:
+    """Refuse a rate under which what is paid grows beyond any sum within the horizon. [1/year]"""
+    if rate * (years - 1) > LARGEST_GROWTH:
+        raise NotComputedError(
+            path,
+            f"{what} that grows by e^{LARGEST_GROWTH:.0f} or more within the {years:.0f} years of {PATH}.horizon_years",
+            "correct the rate, or look at fewer years",
+        )
 
 
 def _options(hall: _Hall, terms: DensityChoice) -> dict[str, Option]:

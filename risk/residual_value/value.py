@@ -162,7 +162,7 @@ class PrescribedValue:
         gpus = setting.gpus.astype(float)
         self.shares = gpus / gpus.sum() if gpus.sum() else np.full(len(gpus), 1 / len(gpus))
         self.amount = amount
-        self.decay_per_month = decay_per_month
+        self.decay_per_month = decay_per_month if amount > 0 else 0.0
         if amount > 0 and -decay_per_month * setting.months > math.log(LARGEST_VALUE / amount):
             raise NotComputedError(
                 "assumptions.prescribed.gpu_value.decay_per_month",

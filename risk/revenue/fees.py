@@ -37,7 +37,7 @@ class PrepaymentSchedule:
         commercial = setting.deal.commercial
         self.terms = commercial.prepayment if commercial else None
         if self.terms is not None:
-            prepayment.arrays(setting.term_months, self.terms)  # refuses a prepayment that is never credited
+            prepayment.credited_share(np.zeros(0), setting.term_months, self.terms)  # refuses one never credited
         self.refund_months = setting.timeline.length(Duration(days=setting.deal.cancellation.refund_days))
 
     def credited(self, ready: FloatArray, month: int) -> FloatArray:

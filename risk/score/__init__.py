@@ -31,6 +31,8 @@ from schemas.errors import MissingTermError, NotComputedError
 
 FEWEST_DRAWS = 2
 """One future has no standard error."""
+MOST_DRAW_MONTHS = 100_000_000
+"""Futures times months of the largest score; the figures kept of more do not fit into memory. [month]"""
 NOT_ASKED = "not asked"
 
 
@@ -62,6 +64,13 @@ def score(
         later = tuple(change for change in later if change.effective_from > deal.finance.close)
         deal = deal.at(deal.finance.close)
     model = Model.of(deal)
+    months = model.setting.months
+    if draws * months > MOST_DRAW_MONTHS:
+        raise NotComputedError(
+            "draws",
+            f"a score of {draws:,} futures of {months:,} months, more than {MOST_DRAW_MONTHS:,} months in all,",
+            f"ask for at most {MOST_DRAW_MONTHS // months:,}",
+        )
     base = model.base()
     result = model.simulate(draws, seed, workers, progress)
     finances = model.risks.get("finance")

@@ -15,6 +15,7 @@ FEWEST_DRAWS = 2
 """One future has no standard error."""
 MOST_DRAWS = 10_000_000
 MOST_WORKERS = 64
+MOST_OUTER = 100_000
 
 app = typer.Typer(
     name="slakit",
@@ -140,17 +141,32 @@ def score(
         typer.Option("--workers", metavar="W", min=1, max=MOST_WORKERS, help="Processes; figures do not depend on it."),
     ] = 1,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Credit summary to write, a PDF.")
+        Path | None,
+        typer.Option("-o", "--out", metavar="FILE", help="Credit memo to write, a PDF; or an .xlsx workbook."),
     ] = None,
     save_json: Annotated[
         Path | None, typer.Option("--save-json", metavar="FILE", help="File to keep the JSON in, with its deal.")
     ] = None,
+    outer: Annotated[
+        int | None,
+        typer.Option(
+            "--outer",
+            metavar="J",
+            min=0,
+            max=MOST_OUTER,
+            help="Sets of uncertain inputs simulated beside the typed ones.",
+            show_default="200 with a memo, else 0",
+        ),
+    ] = None,
+    no_levers: Annotated[
+        bool, typer.Option("--no-levers", help="Leave out of the memo what would move the credit step.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Underwrite a deal by one joint simulation."""
     from slakit.cli import score as command
 
-    _finish(as_json, command.run, deal, draws, seed, workers, out, save_json)
+    _finish(as_json, command.run, deal, draws, seed, workers, out, save_json, outer, no_levers)
 
 
 @app.command()

@@ -10,7 +10,7 @@ from slakit.cli.outcome import Outcome
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from slakit.verify import Verified
+    from slakit.verify.found import Verified
 
 SHOWN = 30
 """Differences printed one by one; all are in the JSON."""
@@ -19,7 +19,7 @@ SHOWN = 30
 def run(path: Path, workers: int) -> Outcome:
     """Return whether the document is the same when made again, and every difference if it is not."""
     from slakit.cli.score import progress_bar
-    from slakit.verify import verify
+    from slakit.verify.verification import verify
 
     with progress_bar(None) as progress:
         found = verify(path, workers, progress)

@@ -84,10 +84,12 @@ def answer(look: Callable[..., dict[str, Any]], kind: str) -> None:
         found = look(*files, **head["asked"])
     except NotReadable as error:
         found = {"refused": error.found, "remedy": error.remedy}
-    except MemoryError:
-        found = {"refused": f"a {kind} that needs more memory than any document of ours", "remedy": "do not trust it"}
-    except Exception:  # whatever a parser raises on a file made to break it
-        found = {"refused": f"a {kind} with a broken structure", "remedy": "ask for the file again"}
+    except Exception as error:  # whatever a parser raises on a file made to break it
+        if isinstance(error, MemoryError) or "bad_alloc" in str(error):
+            said, remedy = "that needs more memory than any document of ours", "do not trust it"
+        else:
+            said, remedy = "with a broken structure", "ask for the file again"
+        found = {"refused": f"a {kind} {said}", "remedy": remedy}
     sys.stdout.write(json.dumps(found))
 
 

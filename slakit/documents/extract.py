@@ -37,6 +37,21 @@ def extract(leaves: Mapping[str, Any]) -> dict[str, Any]:
     return listed
 
 
+def in_order_of(deal: Any, terms: Any) -> Any:
+    """Return an extract whose entries of one section stand in the order of the deal, in which the texts list them.
+
+    >>> in_order_of({"sites": {"a": 1, "b": 2}}, {"sites": {"b": 2, "a": 1}})
+    {'sites': {'a': 1, 'b': 2}}
+    """
+    match terms:
+        case dict():
+            names = [name for name in deal if name in terms] if isinstance(deal, Mapping) else []
+            return {name: in_order_of(_below(deal, name), terms[name]) for name in dict.fromkeys((*names, *terms))}
+        case list():
+            return [in_order_of(_below(deal, i), item) for i, item in enumerate(terms)]
+    return terms
+
+
 def canonical(data: Any) -> bytes:
     """Return JSON without spaces and with keys in their order, the form that digests are taken of."""
     return json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
@@ -45,6 +60,15 @@ def canonical(data: Any) -> bytes:
 def digest(data: Any) -> str:
     """Return the sha256 of the canonical form."""
     return hashlib.sha256(canonical(data)).hexdigest()
+
+
+def _below(deal: Any, step: str | int) -> Any:
+    """Return what stands under one step of a deal, None for nothing."""
+    if isinstance(deal, Mapping):
+        return deal.get(step)
+    if isinstance(step, int):
+        return deal[step] if isinstance(deal, tuple) and step < len(deal) else None
+    return getattr(deal, step, None)
 
 
 def _plain(value: Any) -> Any:

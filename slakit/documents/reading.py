@@ -12,6 +12,7 @@ import re
 import resource
 import sys
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 from slakit.documents.bounded import NotReadable
@@ -19,6 +20,8 @@ from slakit.documents.bounded import NotReadable
 ATTACHMENT = "terms.json"
 LARGEST_ATTACHMENT = 8 * 1024 * 1024
 """[byte]"""
+MOST_BRANCHES = 1_000
+"""Of the list of attachments. [1]"""
 MEMORY = 1024 * 1024 * 1024
 """Address space of the reading process. [byte]"""
 SECONDS = 20
@@ -95,13 +98,24 @@ def look(path: str) -> dict[str, Any]:
 
 def attachment(pdf: Any, name: str) -> bytes:
     """Return the one attachment of that name, refusing what slakit never writes."""
-    names = pdf.Root.get("/Names", {}).get("/EmbeddedFiles", {}).get("/Names")
-    pairs = list(names)[:64] if names is not None else []
-    ours = [pairs[i + 1] for i in range(0, len(pairs) - 1, 2) if str(pairs[i]) == name]
+    ours = [file for found, file in named_files(pdf) if found == name]
     if len(ours) != 1:
         found = f"{len(ours)} attachments" if ours else "no attachment"
         raise NotReadable(f"{found} named {name}", "name a PDF that slakit made")
     return unpacked(ours[0].EF.F, LARGEST_ATTACHMENT)
+
+
+def named_files(pdf: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the attached files with their names, however a program has cut the list into branches."""
+    waiting = [pdf.Root.get("/Names", {}).get("/EmbeddedFiles", {})]
+    for _ in range(MOST_BRANCHES):
+        if not waiting:
+            return
+        branch = waiting.pop()
+        names = list(branch.get("/Names", ()))
+        yield from ((str(names[i]), names[i + 1]) for i in range(0, len(names) - 1, 2))
+        waiting += list(branch.get("/Kids", ()))
+    raise NotReadable("more attachments than any PDF of ours", "do not trust it")
 
 
 def unpacked(stream: Any, most: int) -> bytes:

@@ -21,7 +21,7 @@ from slakit.documents.clauses import (
     templates_digest,
 )
 from slakit.documents.environment import Templates
-from slakit.documents.extract import digest, extract
+from slakit.documents.extract import digest, extract, in_order_of
 from slakit.documents.nodes import (
     BLANK,
     UNRESOLVED,
@@ -122,7 +122,7 @@ class _Assembly:
             raise DealError(self.problems)
         self._number(drafted)
         sections = tuple(self._section(item) for item in drafted)
-        terms = extract(self.reader.leaves)
+        terms = in_order_of(self.deal, extract(self.reader.leaves))
         return Document(
             id=self.spec.id,
             title=self.spec.title,

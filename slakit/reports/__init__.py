@@ -1,1 +1,1 @@
-"""What people are shown: figures, charts, the credit summary, the terminal."""
+"""What people are shown: figures, charts, the credit memo, the workbook, the terminal."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from schemas.deal import Deal
@@ -43,6 +43,23 @@ class Table:
         """Return how a column is set."""
         words = column < self.text_columns or (self.words_last and column == len(self.head) - 1)
         return "left" if words else "right"
+
+
+def without_blank_columns(table: Table) -> Table:
+    """Return a table without the columns in which no row has a figure."""
+    kept = [i for i in range(len(table.head)) if i == 0 or any(row[i] != figures.UNDEFINED for row in table.rows)]
+
+    def cut(row: Row) -> Row:
+        return tuple(row[i] for i in kept)
+
+    return replace(
+        table,
+        head=cut(table.head),
+        rows=tuple(map(cut, table.rows)),
+        total=cut(table.total) if table.total else None,
+        text_columns=sum(i < table.text_columns for i in kept),
+        words_last=table.words_last and len(table.head) - 1 in kept,
+    )
 
 
 def delivery(deal: Deal | None, score: Score, limit: int = 8) -> Table:

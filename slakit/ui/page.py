@@ -13,7 +13,7 @@ from slakit.load import LoadedDeal
 from slakit.reports import exhibits, figures, tables
 from slakit.reports.answer import answer, headlines, not_computed
 from slakit.reports.contract_lines import contract_lines
-from slakit.reports.credit_summary import foot, ignored
+from slakit.reports.credit_memo.method import foot, ignored
 from slakit.reports.exhibits import Exhibit
 from slakit.reports.judgements import judgements
 from slakit.reports.notes import for_lenders
@@ -101,11 +101,11 @@ def _downloads(actions: st.delta_generator.DeltaGenerator, loaded: LoadedDeal, f
     stem = Path(loaded.path).stem
     with actions:
         st.download_button(
-            "Download credit summary",
-            lambda: results.summary_pdf(deal, found, sha256),
-            f"{stem}-credit-summary.pdf",
+            "Download credit memo",
+            lambda: results.memo_pdf(deal, found, sha256),
+            f"{stem}-credit-memo.pdf",
             "application/pdf",
-            key="summary",
+            key="memo",
             type="primary",
             on_click="ignore",
         )

@@ -84,12 +84,12 @@ def agreement_pdf(deal: Deal, sha256: str) -> bytes:
     return found
 
 
-def summary_pdf(deal: Deal, found: Score, sha256: str) -> bytes:
-    """Return the credit summary of a score."""
-    from slakit.reports.credit_summary import print_summary
+def memo_pdf(deal: Deal, found: Score, sha256: str) -> bytes:
+    """Return the credit memo of a score; levers, stresses and the range from the inputs are left to `slakit score`."""
+    from slakit.reports.credit_memo import print_memo
 
-    key = ("summary", sha256, found.get("draws"), found.get("seed"))
-    printed: bytes = kept().get(key, lambda: print_summary(deal, found).content)
+    key = ("memo", sha256, found.get("draws"), found.get("seed"))
+    printed: bytes = kept().get(key, lambda: print_memo(deal, found).content)
     return printed
 
 

@@ -1,6 +1,5 @@
-"""Checks a document that we made: it is made again from what it carries, and every difference is named."""
+"""Checks a document that we made: it is made again from what it carries, and every difference is named.
 
-from slakit.verify.found import Difference, Verified
-from slakit.verify.verification import verify
-
-__all__ = ["Difference", "Verified", "verify"]
+`slakit.verify.verification.verify` does it. Nothing is imported here: the processes that look into a file start from
+this package and need little of it.
+"""

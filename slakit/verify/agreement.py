@@ -15,6 +15,9 @@ from slakit.verify.carriers import Carried
 from slakit.verify.found import Findings, refused
 from slakit.verify.remade import Remade, Work, check_manifest, look_for_reasons
 
+LARGEST_TERMS = 1_000_000
+"""Terms of a contract of the field are some tens of kilobytes. [byte]"""
+
 
 def remake(carried: Carried, work: Work, found: Findings) -> Remade:
     """Return the contract made again from its terms.
@@ -24,6 +27,8 @@ def remake(carried: Carried, work: Work, found: Findings) -> Remade:
     DealError
         When it lacks its terms, or they are no terms of a contract.
     """
+    if len(carried.file(ATTACHMENT)) > LARGEST_TERMS:
+        raise refused(carried.name, f"{ATTACHMENT} of more than {LARGEST_TERMS:,} bytes", "do not trust it")
     data = carried.data(ATTACHMENT)
     terms, about = data.get("terms"), data.get("document")
     if not isinstance(terms, Mapping) or not isinstance(about, Mapping):

@@ -36,7 +36,7 @@ class Verified:
 
     kind: str
     words: str
-    """The kind as a person says it, for example `credit summary`."""
+    """The kind as a person says it, for example `credit memo`."""
     manifest: Mapping[str, Any]
     differences: tuple[Difference, ...]
     notes: tuple[str, ...]

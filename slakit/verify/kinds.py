@@ -33,12 +33,6 @@ def of_score(words: str, make: scored.Make) -> Kind:
     return Kind(words, partial(scored.remake, make=make))
 
 
-def _credit_summary(deal: Deal, score: scored.Score, manifest: Mapping[str, Any]) -> bytes:
-    from slakit.reports.credit_summary import print_summary
-
-    return print_summary(deal, score, manifest).content
-
-
 def _credit_memo(deal: Deal, score: scored.Score, manifest: Mapping[str, Any]) -> bytes:
     from slakit.reports.credit_memo import print_memo
 
@@ -60,7 +54,6 @@ def _workbook(deal: Deal, score: scored.Score, manifest: Mapping[str, Any]) -> b
 KINDS: dict[str, Kind] = {
     "contract": Kind("contract", agreement.remake),
     "credit_memo": of_score("credit memo", _credit_memo),
-    "credit_summary": of_score("credit summary", _credit_summary),
     "score": of_score("score", _score),
     "workbook": of_score("workbook", _workbook),
 }

@@ -16,7 +16,7 @@ import pikepdf
 
 from slakit.documents.attach import MANIFEST
 from slakit.documents.bounded import NotReadable, answer
-from slakit.documents.reading import LARGEST_ATTACHMENT, attachment, unpacked
+from slakit.documents.reading import LARGEST_ATTACHMENT, attachment, named_files, unpacked
 from slakit.verify.lines import changed_lines
 from slakit.verify.pdf_objects import Differ
 from slakit.verify.pdf_properties import OF_SAVING, info, plain, properties
@@ -311,8 +311,7 @@ def _part_of_page(page: str, path: str) -> str:
 
 
 def _attachments(pdf: Any) -> dict[str, Any]:
-    held = pdf.Root.get("/Names", {}).get("/EmbeddedFiles", {}).get("/Names", ())
-    return {str(held[i]): held[i + 1] for i in range(0, min(len(held), 128) - 1, 2)}
+    return dict(named_files(pdf))
 
 
 def _content(file: Any) -> bytes:

@@ -11,7 +11,7 @@ from slakit.documents.attach import MANIFEST
 from slakit.manifest import manifest_sha256
 from slakit.verify.carriers import Carried, mapping_in
 from slakit.verify.figures import figures
-from slakit.verify.found import ABSENT, Findings
+from slakit.verify.found import ABSENT, Findings, shortened
 
 Progress = Callable[[int, int], None]
 FIRST_NAMED = ("slakit", "python", "numpy", "scipy")
@@ -96,7 +96,8 @@ def look_for_reasons(carried: Carried, here: Mapping[str, Any], found: Findings)
         if stated.get(name) != now.get(name)
     ]
     if changed:
-        found.versions.append(f"Made with other versions, so figures and pages may differ: {', '.join(changed)}.")
+        said = shortened(", ".join(changed))
+        found.versions.append(f"Made with other versions, so figures and pages may differ: {said}.")
     for key, words in (
         ("data_sha256", "The project's own data have changed since, so figures may differ"),
         ("templates_sha256", "The templates have changed since, so pages may differ"),

@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from schemas.deal import Deal
-from schemas.errors import NotComputedError
 from slakit.load import LoadedDeal, deal_in
 from slakit.loading.source import source_of
 from slakit.manifest import manifest
 from slakit.reports.lender_document import DEAL, SCORE, carried_files, lender_manifest, printed_manifest
-from slakit.scoring import score_deal
+from slakit.scoring import full_score
 from slakit.verify.carriers import Carried
 from slakit.verify.figures import ROUNDING, agreed, figures
 from slakit.verify.found import Findings, refused
@@ -21,6 +20,8 @@ from slakit.verify.remade import Remade, Work, check_manifest, is_untouched, loo
 Score = Mapping[str, Any]
 Make = Callable[[Deal, Score, Mapping[str, Any]], bytes]
 """Makes the whole file from the deal, its score and the manifest of the first copy."""
+BESIDE = ("outer", "stress_draws", "lever_draws")
+"""What a manifest says was asked beside the score itself."""
 MOST_DRAWS, LARGEST_SEED = 10_000_000, 2**63 - 1
 
 
@@ -35,11 +36,11 @@ def remake(carried: Carried, work: Work, found: Findings, make: Make) -> Remade:
         When the deal cannot be computed by this version.
     """
     draws, seed = _count(carried, "draws", 2, MOST_DRAWS), _count(carried, "seed", 0, LARGEST_SEED)
-    outer = _count(carried, "outer", 0, MOST_DRAWS)
+    asked = {name: _count(carried, name, 0, MOST_DRAWS) for name in BESIDE}
     stored = carried.data(SCORE)
     loaded = deal_in(source_of(f"{carried.name}/{DEAL}", carried.file(DEAL)))
     files = carried_files(loaded.deal, stored)
-    origin = {"manifest": manifest(loaded, seed, draws, outer)}
+    origin = {"manifest": manifest(loaded, seed, draws, **asked)}
     manifest_now = printed_manifest if carried.form == "pdf" else lender_manifest
     here = manifest_now(carried.kind, files, origin)
     look_for_reasons(carried, here, found)
@@ -47,7 +48,7 @@ def remake(carried: Carried, work: Work, found: Findings, make: Make) -> Remade:
     made_from = stored.pop("manifest", None)
     if made_from is not None:
         _same_manifest(carried, made_from, found)
-    again = _again(loaded, draws, seed, outer, work)
+    again = _again(loaded, draws, seed, asked, work)
     whole = _compare(carried, stored, again, found)
     shown = agreed(stored, again)
     if made_from is not None:
@@ -55,15 +56,11 @@ def remake(carried: Carried, work: Work, found: Findings, make: Make) -> Remade:
     return Remade(make(loaded.deal, shown, carried.manifest), carried_files(loaded.deal, shown), whole)
 
 
-def _again(loaded: LoadedDeal, draws: int, seed: int, outer: int, work: Work) -> dict[str, Any]:
-    """Return the figures of the score, computed again, as plain data."""
+def _again(loaded: LoadedDeal, draws: int, seed: int, asked: Mapping[str, int], work: Work) -> dict[str, Any]:
+    """Return the figures of the score, and of what was asked beside it, computed again, as plain data."""
     from slakit.json_text import plain
 
-    if outer:
-        raise NotComputedError(
-            "manifest.outer", "a score over sets of uncertain inputs", "use a later version of slakit"
-        )
-    score = score_deal(loaded, draws=draws, seed=seed, workers=work.workers, progress=work.progress)
+    score = full_score(loaded, draws, seed, workers=work.workers, progress=work.progress, **asked)
     return {name: plain(value, name) for name, value in score.items() if name != "manifest"}
 
 

@@ -13,6 +13,7 @@ from slakit.verify.lines import changed_lines
 from slakit.verify.remade import Remade
 
 _PIECE = re.compile(r"(?=<(?:p|h[1-6]|tr|li|div|section|nav|table|style|body)\b)")
+_TAG_NAME = re.compile(r"</?([A-Za-z0-9]+)")
 _TAG, _ID = re.compile(r"<[^>]*>"), re.compile(r'\bid="([^"]*)"')
 
 
@@ -43,7 +44,8 @@ def _compare_html(stored: str, again: str, remade: Remade, found: Findings) -> i
     pieces, pieces_again = _PIECE.split(stored), _PIECE.split(again)
     for number, one, other in changed_lines(pieces, pieces_again):
         words = _words(one), _words(other)
-        shown = words if words[0] != words[1] else (_markup(one, other), _markup(other, one))
+        of_words = words[0] != words[1] and _TAG_NAME.findall(one) == _TAG_NAME.findall(other)
+        shown = words if of_words else (_markup(one, other), _markup(other, one))
         found.differ(_place(pieces, number, remade), *shown)
     return len(pieces)
 

@@ -20,7 +20,7 @@ def verify(path: Path, workers: int = 1, progress: Progress | None = None) -> Ve
     Parameters
     ----------
     path
-        A contract as PDF, HTML or Markdown, a credit summary, a workbook, or the JSON of a score.
+        A contract as PDF, HTML or Markdown, a credit memo, a workbook, or the JSON of a score.
     workers
         Processes of the simulation; figures do not depend on it.
     progress

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 import re
 import warnings
 import zipfile
@@ -54,6 +55,7 @@ def compared(content: bytes, again: bytes) -> dict[str, Any]:
         warnings.simplefilter("ignore")  # of extensions that openpyxl leaves out
         book, remade = _opened(parts, content), _opened(parts_again, again)
         results, results_again = (_opened(p, c, results=True) for p, c in ((parts, content), (parts_again, again)))
+    found.saved_elsewhere = parts.get(_APPLICATION) != parts_again.get(_APPLICATION)
     found.sheets(book, remade)
     for name in remade.sheetnames:
         if name in book.sheetnames and hasattr(remade[name], "_cells") and hasattr(book[name], "_cells"):
@@ -61,8 +63,8 @@ def compared(content: bytes, again: bytes) -> dict[str, Any]:
             found.cells(*sheets)
     if found.kept:
         found.notes.append(
-            f"The workbook keeps the results of {found.kept:,} formulas, which this check does not compute: recalculate "
-            "it before relying on them."
+            f"The workbook keeps the results of {found.kept:,} formulas, which this check does not compute: "
+            "recalculate it before relying on them."
         )
     found.names(book, remade)
     found.parts(parts, parts_again)
@@ -75,6 +77,8 @@ class _Comparison:
     def __init__(self) -> None:
         self.differences: list[dict[str, Any]] = []
         self.notes: list[str] = []
+        self.saved_elsewhere = False
+        """Whether another program saved the file; spreadsheets keep 15 digits and write formulas in their own way."""
         self.kept = 0
         """Results of formulas that the file keeps and the one made again does not. [1]"""
         self.manifest_differs = False
@@ -106,19 +110,35 @@ class _Comparison:
         for row, column in places:
             one, other = sheet.cell(row, column), copy.cell(row, column)
             where = f"sheet {sheet.title}, cell {other.coordinate}"
-            if not _same(one, other):
+            if not self._same(one, other):
                 self.add(where, _plain(one.value), _plain(other.value))
             elif other.data_type == "f":
                 result, result_again = results.cell(row, column).value, results_again.cell(row, column).value
                 if result_again is not None and result != result_again:
                     self.add(f"{where}, kept result", _plain(result), _plain(result_again))
                 self.kept += result is not None and result_again is None
-            if _format(one) != _format(other):
+            if one.number_format != other.number_format and not (
+                self.saved_elsewhere and _format(one) == _format(other)
+            ):
                 self.add(f"{where}, number format", one.number_format, other.number_format)
+            if _link(one) != _link(other):
+                self.add(f"{where}, link", _link(one) or "nothing", _link(other) or "nothing")
         hidden, hidden_again = set(_hidden(sheet)), set(_hidden(copy))
         for name in sorted(hidden ^ hidden_again):
             states = ("hidden", "shown") if name in hidden else ("shown", "hidden")
             self.add(f"sheet {sheet.title}, {name}", *states)
+
+    def _same(self, cell: Any, other: Any) -> bool:
+        """Return whether two cells hold the same value or formula."""
+        one, two = _plain(cell.value), _plain(other.value)
+        if type(one) is type(two) and one == two:
+            return True
+        if not self.saved_elsewhere:
+            return False
+        if cell.data_type == other.data_type == "f":
+            parts, parts_again = _formula(one), _formula(two)
+            return len(parts) == len(parts_again) and all(map(_alike, parts, parts_again))
+        return _alike(one, two)
 
     def names(self, book: Any, remade: Any) -> None:
         """Hold the defined names against those made again."""
@@ -132,10 +152,10 @@ class _Comparison:
         for name in sorted(set(parts) - set(again)):
             if NOT_OURS.search(name):
                 self.add(f"part {name}", "there", "no such part")
-        if parts.get(_APPLICATION) != again.get(_APPLICATION):
+        if self.saved_elsewhere:
             self.notes.append(
-                "Another program saved the workbook: sheets, cells, formulas, number formats and names are compared; "
-                "colours, widths and charts are not."
+                "Another program saved the workbook: its sheets, cells, formulas, number formats, links and names are "
+                "compared, nothing else of it."
             )
             return
         for name in sorted(set(parts) | set(again)):
@@ -175,16 +195,15 @@ def _opened(parts: dict[str, bytes], content: bytes, *, results: bool = False) -
     return load_workbook(io.BytesIO(content), data_only=results, keep_links=False)
 
 
-def _same(cell: Any, other: Any) -> bool:
-    """Return whether two cells hold the same value or formula, whatever program wrote it."""
-    one, two = _plain(cell.value), _plain(other.value)
-    if cell.data_type == other.data_type == "f" and one != two:
-        return _formula(one) == _formula(two)
-    return (type(one) is type(two) and bool(one == two)) or (_is_number(one) and _is_number(two) and one == two)
+def _alike(one: Any, other: Any) -> bool:
+    """Return whether two values are the same to the 15 digits that spreadsheets keep."""
+    if _is_number(one) and _is_number(other):
+        return math.isclose(one, other, rel_tol=1e-14)
+    return type(one) is type(other) and bool(one == other)
 
 
-def _formula(text: str) -> tuple[str, ...]:
-    """Return the parts of a formula with each number in one form, without spaces and quotes around names of sheets.
+def _formula(text: str) -> tuple[str | float, ...]:
+    """Return the parts of a formula with its numbers as numbers, without spaces and quotes around names of sheets.
 
     >>> _formula("=SUM( 'Loan'!A1, 1E6)") == _formula("=SUM(Loan!A1,1000000)")
     True
@@ -192,12 +211,12 @@ def _formula(text: str) -> tuple[str, ...]:
     from openpyxl.formula import Tokenizer
     from openpyxl.formula.tokenizer import Token
 
-    parts = []
+    parts: list[str | float] = []
     for token in Tokenizer(text).items:
         if token.type == Token.WSPACE:
             continue
         if token.subtype == Token.NUMBER:
-            parts.append(repr(float(token.value)))
+            parts.append(float(token.value))
         elif token.subtype == Token.TEXT:
             parts.append(token.value)
         else:
@@ -213,6 +232,11 @@ def _format(cell: Any) -> str:
     True
     """
     return re.sub(r'\\(.)|"([^"]*)"', r"\1\2", cell.number_format)
+
+
+def _link(cell: Any) -> str | None:
+    """Return where a cell leads to, None for nowhere."""
+    return None if cell.hyperlink is None else str(cell.hyperlink.target or cell.hyperlink.location)
 
 
 def _is_number(value: Any) -> bool:

@@ -117,7 +117,8 @@ class Lender(Seen):
         state.now["fails_now"] = self.month == month
         state.now["default_month"] = np.where(self.month <= month, self.month, 0)
         state.now["exposure"] = np.where(self.month <= month, self.exposure, 0.0)
-        state.now["recovery"] = np.where(self.month <= month, self.recovery, 0.0)
+        for name in ("recovery", "recovery_sale"):
+            state.now[name] = np.where(self.month <= month, self.recovery, 0.0)
 
 
 NAMES = (

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from risk.contract_rules import delay_damages, effective_term, long_stop, prepayment
 from risk.contract_rules.effective_term import in_months
@@ -103,14 +104,20 @@ def test_a_tranche_ready_within_the_grace_costs_nothing():
         assert later == (usd("31.00") if kind == "deductible" else usd("462.00"))
 
 
-def test_steps_that_fall_are_refused():
-    terms = damages(
-        steps=[{"until": {"months": 3}, "fee_fraction": "1"}, {"until": {"months": 2}, "fee_fraction": "2"}]
-    )
+@pytest.mark.parametrize("second", [{"months": 2}, {"months": 3}, {"days": 84}])
+def test_steps_that_do_not_rise_are_refused_where_they_stand(second: dict):
+    steps = [{"until": {"months": 3}, "fee_fraction": "1"}, {"until": second, "fee_fraction": "2"}]
+    with pytest.raises(ValidationError, match=r"found steps\[1\]\.until .* after 3 months"):
+        damages(steps=steps)
+
+
+def test_steps_that_fall_only_in_some_months_are_refused_by_the_rule_that_needs_them():
+    steps = [{"until": {"months": 1}, "fee_fraction": "1"}, {"until": {"days": 30}, "fee_fraction": "2"}]
+    terms = damages(steps=steps)
     with pytest.raises(DealError, match=r"steps\[1\]\.until"):
-        delay_damages.exact(date(2026, 1, 1), date(2026, 6, 1), usd("1"), terms, PATH)
-    with pytest.raises(DealError, match=r"steps\[1\]\.until"):
-        accrued(5, terms)
+        delay_damages.exact(date(2026, 6, 1), date(2026, 12, 1), usd("1"), terms, PATH)
+    with pytest.raises(DealError, match=rf"{PATH}\.steps\[1\]\.until"):
+        delay_damages.refuse_falling_steps(terms, months, PATH)
 
 
 def test_a_part_of_a_month_is_no_calendar_date():

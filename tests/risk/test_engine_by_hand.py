@@ -394,9 +394,9 @@ class Draw:
                 taken = min(need, getattr(self, account))
                 setattr(self, account, getattr(self, account) - taken)
                 need -= taken
-            if need > 0.005:
+            if need > 0.005 and month < FIRST + PAYMENTS:
                 self.fail(month, interest, max(service - need, 0.0))
-            else:
+            elif need <= 0.005:
                 row["distribution"] = self.share_out(month, max(cfads - service, 0.0))
         self.balance -= service - interest
 

@@ -142,7 +142,7 @@ def test_a_place_that_cannot_be_written_is_an_error_and_no_traceback(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("command", "more"), [("draft", ("--format", "docx", "-o", "out")), ("score", ("-o", "book.xlsx"))]
+    ("command", "more"), [("draft", ("--format", "docx", "-o", "out")), ("score", ("-o", "book.docx"))]
 )
 def test_what_a_later_version_makes_is_refused_by_name(
     command: str, more: tuple[str, ...], tmp_path: Path, monkeypatch

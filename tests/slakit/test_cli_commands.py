@@ -12,6 +12,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from schemas.deal import Deal
+from slakit import scoring
 from slakit.cli import outcome
 from slakit.cli import score as score_command
 from slakit.cli import serve as serve_command
@@ -20,6 +21,7 @@ from slakit.cli.new import starters
 from slakit.documents.commented import without_comment
 from slakit.load import load_deal
 from slakit.paths import examples_dir, templates_dir
+from slakit.reports import credit_memo
 
 STARTERS = templates_dir() / "starters"
 SMALL = STARTERS / "small-cluster.yaml"
@@ -248,11 +250,33 @@ def test_score_is_the_same_twice_and_saved_as_printed(tmp_path: Path):
     assert slakit("score", SMALL, "--draws", 200, "--seed", 4, "--json") != first
 
 
-def test_score_prints_words_and_writes_a_summary(tmp_path: Path):
-    page = slakit("score", SMALL, "--draws", 200, "-o", tmp_path / "summary.pdf")
+def test_score_prints_words_and_writes_a_memo(tmp_path: Path):
+    place = tmp_path / "memo.pdf"
+    page = slakit("score", SMALL, "--draws", 100, "--outer", 2, "--no-levers", "-o", place)
     assert "64 servers of eight GPUs for two years" in page
     assert "{" not in page
-    assert (tmp_path / "summary.pdf").read_bytes().startswith(b"%PDF-")
+    assert place.read_bytes().startswith(b"%PDF-")
+
+
+def test_only_a_memo_asks_for_what_takes_longer(tmp_path: Path, monkeypatch):
+    asked: list[dict[str, int]] = []
+    plain = scoring.score_deal(load_deal(SMALL), 2)
+
+    def full_score(loaded, draws, seed, **rest):
+        asked.append({name: rest[name] for name in ("outer", "stress_draws", "lever_draws")})
+        return plain
+
+    monkeypatch.setattr(scoring, "full_score", full_score)
+    monkeypatch.setattr(credit_memo, "write", lambda loaded, score, path: 1)
+    memo = ("-o", tmp_path / "memo.pdf")
+    for arguments in ((), ("--outer", 5), memo, (*memo, "--no-levers", "--outer", 0)):
+        slakit("score", SMALL, *arguments)
+    assert [tuple(one.values()) for one in asked] == [
+        (0, 0, 0),
+        (5, 0, 0),
+        (scoring.MEMO_OUTER, scoring.STRESS_DRAWS, scoring.LEVER_DRAWS),
+        (0, scoring.STRESS_DRAWS, 0),
+    ]
 
 
 def test_progress_is_drawn_on_standard_error_and_only_for_a_person(monkeypatch):

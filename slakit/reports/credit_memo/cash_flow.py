@@ -47,7 +47,7 @@ def section(facts: Facts) -> Section:
         TITLE,
         _finding(facts),
         {
-            "base_case": replace(tables.base_case(score, MOST_YEARS), note=BASE_NOTE.format(facts.millions())),
+            "base_case": _base_case(facts),
             "fan": exhibits.cover(score, facts.palette, width=WIDE, height=FAN_HEIGHT, lock_up=lock_up),
             "cover": _cover(facts),
             "no_debt": no_debt,
@@ -56,6 +56,11 @@ def section(facts: Facts) -> Section:
             "cost": _cost(facts),
         },
     )
+
+
+def _base_case(facts: Facts) -> Table:
+    table = tables.without_blank_columns(tables.base_case(facts.score, MOST_YEARS))
+    return replace(table, note=BASE_NOTE.format(facts.millions()))
 
 
 def _no_cover(facts: Facts) -> str:

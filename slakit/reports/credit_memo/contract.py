@@ -32,7 +32,7 @@ def section(facts: Facts) -> Section:
         _finding(facts),
         {
             "abstract": terms_table("The contract in short", note, tuple(_rows(facts))),
-            "credits": tables.credits(facts.deal, facts.score),
+            "credits": tables.credits(facts.deal, facts.score) if facts.deal.service_levels else None,
         },
     )
 

@@ -162,6 +162,8 @@ def _parties(facts: Facts) -> Table | None:
     both = found.get("both")
     if both is not None:
         rows.append(("Both", figures.UNDEFINED, figures.UNDEFINED, str(estimated(both, "pd_term")), figures.UNDEFINED))
+    if not rows:
+        return None
     terms = facts.deal.assumptions.counterparties
     notes = ["Hazard at the expected level of rent; step on the same scale, by the hazard"]
     if terms.customer is not None and terms.customer.market_link is not None and float(terms.customer.market_link):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schemas.deal import Deal
 from slakit.reports import exhibits, figures, tables
 from slakit.reports.answer import estimated
 from slakit.reports.causes import cause, ending_shares
@@ -56,11 +57,11 @@ def _finding(facts: Facts) -> str:
     if not ending["probability"]:
         bound = ending.get("probability_upper_95")
         doubt = f" ({figures.at_most(bound)})" if bound else ""
-        return sentence(late, f"The contract ends early in none of them{doubt}.")
+        return sentence(late, f"The contract ends early in no future{doubt}.")
     code, part = next(iter(ending_shares(facts.score).items()))
     share = figures.share_in_words(part / ending["probability"])
     mostly = {"all": "always", "nearly all": "nearly always", "most": "mostly"}.get(share, f"{share} of them")
-    early = f"The contract ends early in {figures.percent_in_words(ending['probability'])}, {mostly} because "
+    early = f"The contract ends early in {figures.percent_in_words(ending['probability'])} of futures, {mostly} because "
     return sentence(late, f"{early}{cause(code).because}.")
 
 
@@ -91,7 +92,11 @@ def _by_cause(facts: Facts) -> Table:
     by_month = found.get("by_cause_and_month", {})
     marks = list(range(MONTHS_OF_A_YEAR, facts.months, MONTHS_OF_A_YEAR))[:4]
     rows: list[Row] = []
+    given = _rights(facts.deal)
+    never = [cause(code).name.lower() for code in found["by_cause"] if code in CLAUSES and code not in given]
     for code in ending_shares(facts.score):
+        if code in CLAUSES and code not in given:
+            continue
         months = by_month.get(code, {}).get("probability")
         early = [_share(months[month - 1]) if months else figures.UNDEFINED for month in marks]
         rows.append((cause(code).name, *early, str(estimated(found["by_cause"], code)), _where(facts, code)))
@@ -99,7 +104,8 @@ def _by_cause(facts: Facts) -> Table:
     total = ("Any", *whole, str(estimated(found, "probability")), "")
     head = ("Cause", *(f"Month {month}" for month in marks), "Term", "Clause or path")
     note = "Share of futures by the end of the month, by the first ending; ± is one standard error of the simulation"
-    return Table("How the contract ends early", note, head, tuple(rows), total, words_last=True)
+    rest = f"The deal gives no inputs or no right for: {', '.join(never)}" if never else None
+    return Table("How the contract ends early", note, head, tuple(rows), total, rest=rest, words_last=True)
 
 
 def _share(x: float) -> str:
@@ -111,27 +117,45 @@ def _where(facts: Facts, code: str) -> str:
 
 
 def _bridge(facts: Facts) -> Table | None:
-    """Return the way from bad months to an exit."""
+    """Return the way from credits and bad months to an exit, as far as the contract gives rights."""
     score = facts.score
     found, rows = score["cancellation"], []
     chronic = facts.deal.cancellation.chronic_failure
+    share = score["credits"].get("expected_share_of_fees")
+    if share is not None and facts.deal.service_levels:
+        error = score["credits"].get("expected_share_of_fees_standard_error")
+        rows.append(("Credits paid, share of fees", str(figures.estimate_percent(share, error))))
     for bad in found.get("bad_months", ()):
         limb = chronic.limbs[bad["limb"]] if chronic else None
         below = getattr(limb, "below", None)
         name = f"Months below {figures.agreed_percent(below)}" if below is not None else "Bad months"
-        expected = figures.Estimate(f"{bad['expected_total']:.2f} in the term")
-        rows.append((name, str(expected)))
+        rows.append((name, f"{bad['expected_total']:.2f} in the term"))
+    given = _rights(facts.deal)
     for code, arises in found.get("rights", {}).items():
-        rows.append((f"A right arises: {cause(code).name.lower()}", str(estimated(arises, "probability_arises"))))
-        rows.append((f"It ends the contract: {cause(code).name.lower()}", str(estimated(found["by_cause"], code))))
+        if code in given:
+            rows.append((f"A right arises: {cause(code).name.lower()}", str(estimated(arises, "probability_arises"))))
+            rows.append((f"It ends the contract: {cause(code).name.lower()}", str(estimated(found["by_cause"], code))))
     repriced = score.get("repriced")
-    if repriced is not None:
+    if repriced is not None and _may_reprice(facts.deal):
         rows.append(("The rent is set anew instead", str(estimated(repriced, "probability"))))
-    share = score["credits"].get("expected_share_of_fees")
-    if share is not None:
-        error = score["credits"].get("expected_share_of_fees_standard_error")
-        rows.insert(0, ("Credits paid, share of fees", str(figures.estimate_percent(share, error))))
-    if len(rows) < 2:
+    if not rows:
         return None
     note = "Shares of futures where nothing else is said; a right that arises is used only where leaving pays"
     return Table("From an outage to an exit", note, ("Step", "Figure"), tuple(rows))
+
+
+def _rights(deal: Deal) -> set[str]:
+    """Return the causes for which the contract may end early."""
+    tranches = deal.delivery.tranches.values() if deal.delivery else ()
+    there = {
+        "long_stop": any(tranche.long_stop for tranche in tranches),
+        "chronic_failure": deal.cancellation.chronic_failure is not None,
+        "convenience": deal.cancellation.convenience is not None,
+        "customer_default": deal.assumptions.counterparties.customer is not None,
+    }
+    return {code for code, given in there.items() if given}
+
+
+def _may_reprice(deal: Deal) -> bool:
+    exercise = deal.assumptions.exercise
+    return "rational_or_reprice" in (exercise.long_stop, exercise.chronic_failure)

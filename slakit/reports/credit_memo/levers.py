@@ -55,6 +55,15 @@ def moves(deal: Deal, score: Score, direction: str) -> Iterator[Move]:
             )
 
 
+def how_counted(score: Score) -> str:
+    """Return how levers count the loss of a default, where the rules of the step set a least one; else nothing."""
+    for cap in score.get("grade", {}).get("caps", ()):
+        least = cap.get("figure", {}).get("least_lgd")
+        if least and cap["fires"] and not cap.get("switched_off"):
+            return f"; a default counts as losing at least {figures.percent_in_words(least)}"
+    return ""
+
+
 def section_of(path: str) -> int:
     """Return the section of the memo that speaks of a term.
 

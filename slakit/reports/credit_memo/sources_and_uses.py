@@ -35,8 +35,8 @@ def section(facts: Facts) -> Section:
         TITLE,
         _finding(facts),
         {
-            "uses": _money(facts, "Uses", USES, "uses"),
-            "sources": _money(facts, "Sources", SOURCES, "uses"),
+            "uses": _money(facts, "Uses", USES, "uses") if found["uses"] else None,
+            "sources": _money(facts, "Sources", SOURCES, "uses") if found["uses"] else None,
             "loan": _loan(facts, facts.deal.finance),
             "returns": _returns(facts),
             "recovery": _recovery(facts.deal.finance.recovery),
@@ -51,10 +51,10 @@ def _finding(facts: Facts) -> str:
         return "The deal types no uses at close."
     parts = [
         f"{words} {figures.percent_in_words(found[name] / uses)}"
-        for name, words in (("loan", "the loan"), ("prepayment", "the customer's prepayment"), ("equity", "equity"))
+        for name, words in (("loan", "the loan pays"), ("prepayment", "the customer's prepayment"), ("equity", "equity"))
         if found.get(name)
     ]
-    head = f"Of {figures.money_in_words(uses, currency)} paid at close, {listed(parts)}." if parts else ""
+    head = f"Of {figures.money_in_words(uses, currency)} of uses {listed(parts)}." if parts else ""
     waiting, reserve = found.get("interest_during_construction") or 0.0, found.get("reserve") or 0.0
     tied = waiting + reserve
     if not tied:
@@ -76,7 +76,7 @@ def _money(facts: Facts, title: str, names: tuple[tuple[str, str], ...], whole: 
         for (words, value), money in zip(given, written, strict=False)
     )
     return Table(
-        title, f"At close, {facts.millions()}", (title, "Amount", "Share"), rows, ("Total", written[-1], "100%")
+        title, facts.millions(), (title, "Amount", "Share"), rows, ("Total", written[-1], "100%")
     )
 
 

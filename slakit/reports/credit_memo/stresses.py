@@ -7,12 +7,14 @@ from typing import Any
 
 from slakit.reports import figures
 from slakit.reports.causes import cause
-from slakit.reports.credit_memo.levers import lever_words, moves
+from slakit.reports.credit_memo.levers import how_counted, lever_words, moves
 from slakit.reports.credit_memo.parts import Facts, Notes, Section, sentence
-from slakit.reports.tables import Table
+from slakit.reports.tables import Table, without_blank_columns
 
 NUMBER, TITLE = 9, "Stresses and levers"
 Stress = Mapping[str, Any]
+NO_DEFAULT = "no default"
+"""Reason of a base path that has no month of default."""
 KINDS = {
     **dict.fromkeys(
         ("customer_default", "provider_default", "cover_not_started", "cover_halved", "retrofit"), "customer"
@@ -28,7 +30,7 @@ def section(facts: Facts) -> Section:
     """Return the section."""
     rows = facts.score.get("scenarios")
     if not rows:
-        add = "ask for a memo, or run slakit scenarios DEAL"
+        add = "make the memo with slakit score DEAL -o FILE.pdf"
         return Section(NUMBER, TITLE, f"Stresses are {figures.not_computed(add)}.", {"levers": _no_levers(facts)})
     computed = [row for row in rows[1:] if row["computed"]]
     left_out = "; ".join(f"{_inside(row['name'])} ({row['reason']})" for row in rows if not row["computed"])
@@ -75,10 +77,9 @@ def _one_of_each_kind(rows: Sequence[Stress]) -> list[Stress]:
 
 
 def _finding(facts: Facts, as_is: Stress, computed: Sequence[Stress]) -> str:
-    default = "default_month_reason" not in as_is["base_case"] or as_is["base_case"]["default_month"] is not None
-    if as_is["base_case"].get("default_month_reason") not in (None, "no default"):
+    if as_is["base_case"].get("default_month_reason") not in (None, NO_DEFAULT):
         return f"{len(computed)} stresses were run; without a loan none can cause a default."
-    if default:
+    if as_is["base_case"]["default_month"] is not None:
         return f"The loan defaults in month {as_is['base_case']['default_month']} without any stress."
     fall = [row for row in computed if row["base_case"]["default_month"] is not None]
     head = f"With nothing else going wrong the loan survives {len(computed) - len(fall)} of {len(computed)} stresses."
@@ -97,7 +98,8 @@ def _table(facts: Facts, rows: Sequence[Stress]) -> Table:
     note = "Left, the base path, where nothing else goes wrong; right, the change on the same futures"
     note += f" ({figures.count(draws)}), ± paired" if draws else ", not asked"
     head = ("Stress", "Contract ends", "Lowest cover", "Default", "Loss", "Default, change", "Loss, change")
-    return Table("The deal under stress", f"{note}; loss in bp of the loan", head, body, text_columns=2)
+    table = Table("The deal under stress", f"{note}; loss in bp of the loan", head, body, text_columns=2)
+    return without_blank_columns(table)
 
 
 def _left_out(words: str) -> Notes | None:
@@ -115,9 +117,15 @@ def _of_base(base: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         f"{cause(ends['cause']).name}, month {ends['month']}" if ends else "at its term",
         figures.ratio(base["minimum_dscr"], 1) if base["minimum_dscr"] is not None else figures.UNDEFINED,
-        f"month {base['default_month']}" if base["default_month"] is not None else "none",
+        _default(base),
         figures.basis_points(loss) if loss is not None else figures.UNDEFINED,
     )
+
+
+def _default(base: Mapping[str, Any]) -> str:
+    if base["default_month"] is not None:
+        return f"month {base['default_month']}"
+    return "none" if base.get("default_month_reason") == NO_DEFAULT else figures.UNDEFINED
 
 
 def _of_draws(drawn: Mapping[str, Any] | None) -> tuple[str, str]:
@@ -141,6 +149,7 @@ def _levers(facts: Facts, direction: str) -> Table | None:
     title = f"What would make step {now} {direction}: {step}"
     side = "below" if direction == "better" else "from"
     note = f"Smallest move of one lever that brings the loss {side} {loss}; ± paired; step of the loss, before caps"
+    note += how_counted(facts.score)
     head = ("Change", "Expected loss", "Default, term", "Step", "Section")
     return Table(title, note, head, rows)
 
@@ -159,7 +168,7 @@ def _pair(facts: Facts) -> Notes | None:
 def _no_levers(facts: Facts) -> Notes | None:
     found = facts.score.get("moves")
     if found is None:
-        return Notes("What would move the step", (f"It is {figures.not_computed('leave --no-levers out')}.",))
+        return Notes("What would move the step", (f"It is {figures.not_computed('make the memo with slakit score, without --no-levers')}.",))
     if found.get("step") is None:
         return Notes("What would move the step", (f"It is {figures.not_defined(found.get('step_reason', ''))}.",))
     return None

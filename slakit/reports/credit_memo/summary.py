@@ -10,7 +10,7 @@ from slakit.reports import exhibits, figures
 from slakit.reports.answer import Answer, Headline, answer, headlines, not_computed
 from slakit.reports.contract_lines import contract_lines
 from slakit.reports.credit_memo import method
-from slakit.reports.credit_memo.levers import Move, moves
+from slakit.reports.credit_memo.levers import Move, how_counted, moves
 from slakit.reports.credit_memo.parts import Facts
 from slakit.reports.credit_memo.stresses import worst
 from slakit.reports.exhibits import Exhibit
@@ -54,9 +54,11 @@ ROOMS = (
     Room(182, 24, 2, 1),
     Room(170, 22, 2, 1),
     Room(155, 20, 2, 1),
-    Room(140, 18, 1, 1),
-    Room(125, 16, 1, 1),
-    Room(110, 15, 1, 0),
+    Room(140, 18, 2, 1),
+    Room(128, 17, 2, 1),
+    Room(128, 17, 1, 1),
+    Room(115, 15, 1, 1),
+    Room(105, 15, 1, 0),
 )
 """Tried in this order until the page holds it; what is left out stands in section 9."""
 
@@ -137,8 +139,9 @@ def _conditions(facts: Facts) -> str | None:
     if not agreed:
         return None
     words = " or ".join(f"{_inside(move.words)} ({move.loss.split(' ±')[0]})" for move in agreed)
-    now = facts.score["moves"]["step"]
-    return f"The step of the loss, {now}, would be {agreed[0].step} with {words}."
+    now, final = facts.score["moves"]["step"], facts.score.get("credit_step")
+    said = f"The step of the loss, {now}, would be {agreed[0].step} with {words}"
+    return f"{said}." if now == final else f"{said}; the rules of section 6 make it {final}."
 
 
 def _agreed_first(found: list[Move]) -> list[Move]:
@@ -160,14 +163,14 @@ def _moves(facts: Facts, room: Room) -> Table | None:
     if not rows:
         return None
     head = ("Change", "Expected loss", "Default, term", "Step", "Section")
-    note = "Each line moves one thing just far enough, on the same draws; ± is one paired standard error; step before caps"
-    return Table("What would move the step", note, head, rows)
+    note = "Each moves one thing just far enough, on the same draws; ± is paired; step before caps"
+    return Table("What would move the step", note + how_counted(facts.score), head, rows)
 
 
 def _stresses_note(facts: Facts) -> str:
     rows = (facts.score.get("scenarios") or ())[1:]
     if not rows:
-        return "not computed: ask for a memo, or run slakit scenarios"
+        return figures.not_computed("make the memo with slakit score").capitalize()
     if not worst(facts.score, 1):
         return "No stress adds to the expected loss"
     drawn = any(row["draws"] for row in rows if row["computed"])

@@ -12,6 +12,8 @@ from slakit.reports.exhibits.exhibit import Exhibit, Score, half_by, whole_perce
 from slakit.reports.theme import SERIES, Palette
 
 OTHERS = "others"
+DASHES = (None, "7 2.5", "2 2.5")
+"""Strokes of the lines of one chart, for a printer without colour."""
 
 
 def endings(score: Score, palette: Palette, width: float = 300, row: float = ROW) -> Exhibit | None:
@@ -82,8 +84,8 @@ def causes_chart(parts: Mapping[str, Sequence[float]], note: str, palette: Palet
         rest = [values for _, values in named[SERIES - 1 :]]
         named = [*named[: SERIES - 1], (f"{len(rest)} {OTHERS}", [sum(column) for column in zip(*rest, strict=True)])]
     lines = [
-        Line(f"{name} {figures.percent(values[-1])}", values, colour)
-        for (name, values), colour in zip(named, palette.series, strict=False)
+        Line(f"{name} {figures.percent(values[-1])}", values, colour, dash=dash)
+        for (name, values), colour, dash in zip(named, palette.series, DASHES, strict=False)
     ]
     return line_chart(
         list(range(1, len(named[0][1]) + 1)),

@@ -112,6 +112,7 @@ class _Blocks:
                     format,
                     unit,
                     total=total,
+                    width=10 if format == look.SHARE else None,
                     close=None if close is None else self._of(close, j),
                 )
             )

@@ -138,20 +138,20 @@ def write_checks(book: Book, basis: Basis, inputs: Inputs, grids: Grids) -> None
 def _arithmetic(basis: Basis, inputs: Inputs, grids: Grids) -> Iterator[tuple[str, str, str]]:
     """Yield the label, what is measured and its limit of each check that always holds."""
     grid = grids.by_alias["base"]
-    cent, large = "0.01", "MAX(0.01,1E-9*uses_all)"
+    cent, large = "0.01", "MAX(0.01,1E-10*uses_all)"
     yield "Sources equal uses", "ABS(sources_all-uses_all)", large
     if basis.loan is not None:
         yield (
             "The loan is drawn by the first payment",
             "ABS(INDEX([loan:opening@all],first_payment_month)-loan_amount)",
-            "MAX(0.01,1E-9*loan_amount)",
+            "MAX(0.01,1E-10*loan_amount)",
         )
         yield (
             "Nothing is left of the loan as scheduled after the last payment",
             "ABS(INDEX([loan:closing@all],last_payment_month))",
-            "MAX(0.01,1E-9*loan_amount)",
+            "MAX(0.01,1E-10*loan_amount)",
         )
-    yield "Cash in equals cash out over all months", _cash(grid, inputs), "MAX(0.01,1E-9*SUM([base:fees@all]))"
+    yield "Cash in equals cash out over all months", _cash(grid, inputs), "MAX(0.01,1E-10*SUM([base:fees@all]))"
     if inputs.has("prepayment_share"):
         left = "+".join(
             f"INDEX([tranche:prepaid_left_{j}@all],{basis.months})" for j in range(1, len(basis.setting.tranches) + 1)

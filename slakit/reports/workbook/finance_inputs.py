@@ -22,7 +22,7 @@ def finance_inputs(basis: Basis, inputs: Inputs) -> None:
     inputs.section("Uses and tax")
     add("capital_expenditure", "Capital expenditure", "finance.capital_expenditure", currency, look.MONEY)
     add("other_uses", "Other uses at close", "finance.other_uses", currency, look.MONEY)
-    if finance.tax is not None:
+    if finance.tax is not None and basis.deal.assumptions.prescribed.cfads is None:
         add(
             "tax_rate",
             f"Tax rate, losses {finance.tax.losses.replace('_', ' ')}",

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from openpyxl.utils import get_column_letter
-from openpyxl.worksheet.pagebreak import Break, ColBreak
 from openpyxl.worksheet.worksheet import Worksheet
 
 from slakit.reports.workbook import look
@@ -21,9 +20,8 @@ from slakit.reports.workbook.book import Book, heading, quoted, write, write_tex
 
 GROUP_ROW, TITLE_ROW, UNIT_ROW, TOTAL_ROW, CLOSE_ROW = 4, 5, 6, 7, 8
 MONTH_COLUMN, LABEL_COLUMN, FIRST_COLUMN = 1, 2, 3
-COLUMNS_A_PAGE = 20
-"""Columns that are still read on one printed page."""
-MONTHS_A_PAGE = 75
+LETTERS_A_PAGE, MONTHS_A_PAGE = 255, 75
+"""Width of the columns, and number of the months, that are still read on one printed page."""
 _REFERENCE = re.compile(r"\[(?:(\w+):)?(\w+)(?:\.\.(\w+))?(?:@(all|run|to|close|[+-]\d+))?\]")
 
 
@@ -254,24 +252,6 @@ def _paper(sheet: Worksheet, grid: Grid, last: int) -> None:
     sheet.print_title_cols = f"{get_column_letter(MONTH_COLUMN)}:{get_column_letter(LABEL_COLUMN)}"
     sheet.print_area = f"A1:{get_column_letter(FIRST_COLUMN + len(grid.columns) - 1)}{last}"
     sheet.page_setup.paperSize = sheet.PAPERSIZE_A3
-    pages = _pages(grid)
-    sheet.page_setup.fitToWidth = len(pages)
+    letters = sum(column.width or grid.width for column in grid.columns)
+    sheet.page_setup.fitToWidth = -(-int(letters) // LETTERS_A_PAGE)
     sheet.page_setup.fitToHeight = -(-grid.months // MONTHS_A_PAGE)
-    place, sheet.col_breaks = FIRST_COLUMN - 1, ColBreak()
-    for columns in pages[:-1]:
-        place += columns
-        sheet.col_breaks.append(Break(id=place))
-
-
-def _pages(grid: Grid) -> list[int]:
-    """Return the number of columns on each printed page: whole groups where they fit."""
-    pages = [0]
-    for group in grid.groups:
-        count = len(group.columns)
-        if pages[-1] and pages[-1] + count > COLUMNS_A_PAGE:
-            pages.append(0)
-        while count > COLUMNS_A_PAGE:
-            pages[-1], count = COLUMNS_A_PAGE, count - COLUMNS_A_PAGE
-            pages.append(0)
-        pages[-1] += count
-    return pages

@@ -127,7 +127,7 @@ class Inputs:
         sheet = book.sheet(SHEET)
         heading(sheet, "Inputs", ABOUT)
         for place, title in enumerate(TITLES, start=1):
-            align = look.HEAD_RIGHT if place in (2, 4, 9) else look.HEAD_LEFT
+            align = look.HEAD_LEFT if place == 1 else look.HEAD_RIGHT if place in (2, 4, 9) else look.HEAD_BESIDE
             write_text(
                 sheet.cell(FIRST_ROW - 1, place),
                 title,
@@ -156,10 +156,8 @@ class Inputs:
         sheet.print_area = f"A1:J{last_row}"
         sheet.page_setup.paperSize = sheet.PAPERSIZE_A3
         guard = DataValidation(type="decimal", operator="between", formula1="-1E+15", formula2="1E+15")
-        guard.error, guard.errorTitle, guard.showErrorMessage = "Write a number.", "Not a number", True
-        for row, one in enumerate(self.rows, start=FIRST_ROW):
-            if one.is_input and not one.is_date:
-                guard.add(f"B{row}")
+        guard.error, guard.errorTitle, guard.showErrorMessage = "Write a number or a date.", "Not a number", True
+        guard.sqref = f"B{FIRST_ROW}:B{last_row}"
         sheet.add_data_validation(guard)
 
     def _row(self, book: Book, row: int, one: Row) -> None:
@@ -190,7 +188,9 @@ class Inputs:
             book.define(one.name, SHEET, f"D{row}")
         elif one.name:
             book.define(one.name, SHEET, f"B{row}")
-        if one.is_input:
+        if not one.is_input:
+            write_text(sheet.cell(row, 9), "–", font=look.SMALL, align=look.RIGHT, border=look.UNDER)
+        else:
             write(
                 sheet.cell(row, 9),
                 one.value,

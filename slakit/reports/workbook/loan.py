@@ -23,7 +23,6 @@ def loan_inputs(basis: Basis, inputs: Inputs) -> None:
     currency = finance.currency
     inputs.section("Loan")
     if loan.profile == "sculpted":
-        add("loan_limit", "Greatest amount", "finance.loan.amount", currency, look.MONEY)
         _sculpted(basis, inputs)
     else:
         add("loan_amount", "Amount", "finance.loan.amount", currency, look.MONEY)
@@ -36,9 +35,10 @@ def loan_inputs(basis: Basis, inputs: Inputs) -> None:
     elif loan.profile == "bullet":
         inputs.formula("loan_balloon", "Balloon: the whole loan", "=loan_amount", currency, look.MONEY)
     if loan.profile in ("annuity", "balloon", "bullet"):
-        balloon = ",loan_balloon" if inputs.has("loan_balloon") else ""
-        payment = f"=PMT(loan_rate/12,loan_payments,-loan_amount{balloon})"
-        inputs.formula("level_payment", "Level payment", payment, f"{currency}/month", look.MONEY)
+        repaid = "(loan_amount-loan_balloon)" if inputs.has("loan_balloon") else "loan_amount"
+        first = f"=IF(loan_rate=0,{repaid}/loan_payments,{repaid}*loan_rate/12/((1+loan_rate/12)^loan_payments-1))"
+        label = "Principal of the first payment; it grows by the rate, so that payments are level"
+        inputs.formula("first_principal", label, first, currency, look.MONEY)
     if loan.refinancing_ltv is not None:
         path = "finance.loan.refinancing_ltv"
         add("refinancing_ltv", "Balloon refinanced up to, of the value of the GPUs", path, "1", look.SHARE)
@@ -60,9 +60,12 @@ def _sculpted(basis: Basis, inputs: Inputs) -> None:
     loan, plan = basis.loan, basis.finances.plan
     assert loan is not None
     assert plan is not None
-    inputs.term("target_dscr", "Cover of each payment", "finance.loan.target_dscr", "1", look.COVER)
+    most = f"At most {loan.amount:,} (finance.loan.amount). "
     why = "The amount moves interest, interest tax, and tax the cash that sizes it: found by repetition, not by a cell."
-    inputs.model("loan_amount", "Amount sculpted", plan.commitment, basis.finance.currency, why, look.MONEY)
+    inputs.model("loan_amount", "Amount sculpted", plan.commitment, basis.finance.currency, most + why, look.MONEY)
+    if loan.sweep:
+        return  # payments are those of the model
+    inputs.term("target_dscr", "Cover of each payment", "finance.loan.target_dscr", "1", look.COVER)
     assert loan.target_dscr is not None
     cash = basis.figure("cfads")[plan.first_payment_month - 1 : plan.last_payment_month]
     carried = sculpt(cash, plan.monthly_rate, float(loan.target_dscr))[0]
@@ -174,14 +177,20 @@ def _principal(basis: Basis) -> list[Column]:
         ]
     if loan.profile == "annuity":
         return [
-            Column("principal", "Principal", f"=IF({IN_PAYMENT},level_payment-[interest],0)", unit=currency, total=True)
+            Column(
+                "principal",
+                "Principal",
+                f"=IF({IN_PAYMENT},first_principal*(1+loan_rate/12)^([month]-first_payment_month),0)",
+                unit=currency,
+                total=True,
+            )
         ]
     return [
         Column("balloon", "Balloon", "=IF([month]=last_payment_month,loan_balloon,0)", unit=currency, total=True),
         Column(
             "principal",
             "Principal, balloon included",
-            f"=IF({IN_PAYMENT},level_payment-[interest],0)+[balloon]",
+            f"=IF({IN_PAYMENT},first_principal*(1+loan_rate/12)^([month]-first_payment_month),0)+[balloon]",
             unit=currency,
             total=True,
         ),

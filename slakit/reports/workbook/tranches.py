@@ -148,14 +148,14 @@ class Tranches:
         rent = "=0"
         if has("site_rent"):
             assert power is not None
-            rented = "contracted_kw/MAX(SUM([gpus@all]),1)" if has("contracted_kw") else "[kw]"
+            rented = "contracted_kw/MAX(gpus_all,1)" if has("contracted_kw") else "[kw]"
             rent = f"={rented}*site_rent"
         self._add("rent", "Site rent", f"{currency}/GPU-month", self._each(rent), look.CENTS)
         staff = "=staff_per_gpu_month" if has("staff_per_gpu_month") else "=0"
         self._add("staff", "Staff", f"{currency}/GPU-month", self._each(staff), look.CENTS)
         insurance = "=0"
         if has("property_insurance_rate"):
-            insurance = "=capital_expenditure/MAX(SUM([gpus@all]),1)*property_insurance_rate/12"
+            insurance = "=capital_expenditure/MAX(gpus_all,1)*property_insurance_rate/12"
         self._add("insurance", "Property insurance", f"{currency}/GPU-month", self._each(insurance), look.CENTS)
 
     def _kilowatts(self, cluster: str | None) -> str:

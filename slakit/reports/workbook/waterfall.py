@@ -70,7 +70,7 @@ def _loan(basis: Basis, inputs: Inputs, currency: str) -> list[Column]:
             Column("pv_cash", words, f"=IF([month]>=last_payment_month,0,{worth})", unit=currency, close=f"={worth}")
         )
         after = f'=IF([loan:closing]>{HALF_A_CENT},[pv_cash]/[loan:closing],"")'
-        columns.append(Column("llcr", "LLCR after the payment", after, look.COVER, "1", width=10))
+        columns.append(Column("llcr", "LLCR after the payment", after, look.COVER, "1", width=12))
     return columns
 
 
@@ -193,8 +193,7 @@ def _tests(basis: Basis, inputs: Inputs, currency: str) -> Iterator[Column]:
     if inputs.has("grace_months"):
         lasting = f"OR([arrears]>[grace]+{HALF_A_CENT},[costs_unpaid]>{HALF_A_CENT})"
         late = f"AND({late},OR([month]>=last_payment_month,{lasting}))"
-    owed = "[opening]+[interest]" + ("+[brought]" if inputs.has("grace_months") else "")
-    late = f"AND({late},OR([month]<first_payment_month,{owed}>{HALF_A_CENT}))"  # a loan repaid no longer defaults
+    late = f"AND({late},OR([month]<first_payment_month,{_owed_before(inputs)}>{HALF_A_CENT}))"
     reasons = [late]
     if covenants.on_breach == "default":
         reasons += [f"[lasts_{name}]>cure_months" for name in levels(covenants)]
@@ -210,7 +209,7 @@ def _breaches(basis: Basis, inputs: Inputs) -> Iterator[Column]:
     owed += "+[arrears])" if inputs.has("grace_months") else ")"
     owes = f"{owed}>{HALF_A_CENT}"
     tests = {
-        "minimum_dscr": f"AND([due_back]>0,[cash_back]<(minimum_dscr-{ROUNDING})*[due_back])",
+        "minimum_dscr": f"AND([service]>0,[cash_back]<(minimum_dscr-{ROUNDING})*[due_back])",
         "minimum_llcr": f"AND({owes},[to_come]<(minimum_llcr-{ROUNDING})*{owed})",
         "maximum_ltv": f"AND({owes},{owed}>(maximum_ltv+{ROUNDING})*[{VALUES[covenants.ltv_basis]}])",
     }
@@ -249,9 +248,14 @@ def _may_distribute(basis: Basis, inputs: Inputs) -> str:
         conditions += [f"[breach_{name}]=0" for name in levels(covenants)]
     if inputs.has("lock_up_dscr"):
         passes = f"AND([due_back]>0,[cash_back]>=(lock_up_dscr-{ROUNDING})*[due_back],latest_ready<=[month])"
-        repaid = f"AND([month]>=first_payment_month,[opening]<={HALF_A_CENT})"
+        repaid = f"AND([month]>=first_payment_month,{_owed_before(inputs)}<={HALF_A_CENT})"
         conditions.append(f"OR([month]>last_payment_month,{passes},{repaid})")
     return f"AND({','.join(conditions)})"
+
+
+def _owed_before(inputs: Inputs) -> str:
+    """Return what was owed as the month began; a loan that is repaid neither defaults nor locks cash up."""
+    return "[opening]+[interest]" + ("+[brought]" if inputs.has("grace_months") else "")
 
 
 def _distribution(inputs: Inputs) -> str:

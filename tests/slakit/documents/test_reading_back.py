@@ -35,7 +35,13 @@ def changed(path, change, **options):
 
 
 def attachment(pdf):
-    return pdf.Root.Names.EmbeddedFiles.Names[1].EF.F
+    return place_and_file(pdf)[1].EF.F
+
+
+def place_and_file(pdf):
+    names = pdf.Root.Names.EmbeddedFiles.Names
+    at = [str(part) for part in names].index("terms.json")
+    return names[at], names[at + 1]
 
 
 def test_the_terms_come_back_byte_for_byte(document, ours):
@@ -232,9 +238,8 @@ def test_packed_zeros_of_these_tests_are_what_they_say():
 
 def test_two_attachments_of_the_same_name_are_refused(ours):
     def change(pdf):
-        names = pdf.Root.Names.EmbeddedFiles.Names
-        names.append(names[0])
-        names.append(names[1])
+        for part in place_and_file(pdf):
+            pdf.Root.Names.EmbeddedFiles.Names.append(part)
 
     with pytest.raises(DealError, match=r"2 attachments named terms\.json"):
         read(changed(ours, change))

@@ -45,6 +45,17 @@ def test_five_figures_each_with_its_uncertainty(score: dict[str, Any]):
     }
 
 
+def test_the_credit_step_comes_first_with_the_steps_between_which_it_is_open(score: dict[str, Any]):
+    score |= {"credit_step": "S13", "grade": {"base_case_defaults": False}}
+    assert said(score).startswith("Credit step S13. The lender loses 211 bp")
+    score["grade"]["sampling_band"] = {"best": "S12", "worst": "S13"}
+    assert said(score).startswith("Credit step S13, open between S12 and S13.")
+    score["grade"]["parameter_band"] = {"best": "S11", "worst": "S16", "printed_as_band": True}
+    assert said(score).startswith("Credit step S13, in a band of S11 to S16.")
+    score["credit_step"] = None
+    assert said(score).startswith("The lender loses 211 bp")
+
+
 def test_no_default_is_said_with_its_bound_and_not_as_zero_risk(score: dict[str, Any]):
     no_default(score)
     assert said(score).startswith(

@@ -14,10 +14,20 @@ from slakit.reports import exhibits
 from slakit.reports.charts.bars import Bar, bar_chart, waterfall
 from slakit.reports.charts.canvas import apart, text_width, ticks, wrapped
 from slakit.reports.charts.lines import Line, Threshold, line_chart
+from slakit.reports.charts.ranges import Range, Zone, range_chart
+from slakit.reports.judgements import input_name
 from slakit.reports.theme import print_palette, screen_palette
 
 SVG = "{http://www.w3.org/2000/svg}"
 EXHIBITS = (exhibits.cover, exhibits.losses, exhibits.endings, exhibits.by_month, exhibits.value_and_debt)
+OF_A_MEMO = (
+    exhibits.endings_by_month,
+    exhibits.defaults_by_month,
+    exhibits.loss_range,
+    lambda score, palette: exhibits.inputs_by_share(score, palette, input_name),
+    lambda score, palette: exhibits.cover(score, palette, lock_up=1.3),
+    lambda score, palette: exhibits.value_and_debt(score, palette, all_bases=True),
+)
 Box = tuple[float, float, float, float]
 
 
@@ -103,6 +113,72 @@ def test_words_of_every_chart_fit_and_do_not_touch(draw: Any, palette: Any, scor
     assert_words_fit(exhibit.svg)
     assert exhibit.title
     assert "None" not in exhibit.svg
+
+
+@pytest.mark.parametrize("draw", OF_A_MEMO)
+@pytest.mark.parametrize("palette", [print_palette(), screen_palette()], ids=["paper", "screen"])
+def test_words_of_the_charts_of_a_memo_fit_and_do_not_touch(draw: Any, palette: Any, memo: dict[str, Any]):
+    exhibit = draw(memo, palette)
+    assert_words_fit(exhibit.svg)
+    assert "None" not in exhibit.svg
+    assert ("var(" in exhibit.svg) != palette.on_paper
+
+
+def test_the_charts_of_a_memo_are_titled_by_what_they_find(memo: dict[str, Any]):
+    titles = [draw(memo, print_palette()).title.replace("\u00a0", " ") for draw in OF_A_MEMO]
+    assert titles[:4] == [
+        "Long stop is half of early endings; half of all have come by month 22",
+        "Half of the defaults come by month 30",
+        "Doubt in the inputs puts the loss between 150 and 410 bp",
+        "Delay: median† explains half of the spread",
+    ]
+
+
+def test_causes_beyond_three_lines_are_added_up_in_one(memo: dict[str, Any]):
+    by_cause = memo["default"]["by_cause"]
+    svg = exhibits.defaults_by_month(memo, print_palette()).svg  # type: ignore[union-attr]
+    said = [words for words, _ in boxes(svg)[2]]
+    assert "Late delivery 3.4%" in said
+    assert "Long stop 1.6%" in said
+    rest = by_cause["chronic_failure"]["pd"] + by_cause["credits_and_market"]["pd"]
+    assert f"2 others {100 * rest:.1f}%" in said
+    assert not any("Notice" in words for words in said)
+
+
+def test_without_outer_sets_there_is_no_range_to_draw(memo: dict[str, Any]):
+    memo["parameters"]["el_bp"]["quantiles"] = {"p5": None, "p50": 200.0, "p95": None}
+    assert exhibits.loss_range(memo, print_palette()) is None
+    del memo["parameters"]
+    assert exhibits.loss_range(memo, print_palette()) is None
+    assert exhibits.inputs_by_share(memo, print_palette(), input_name) is None
+
+
+def test_the_lock_up_is_a_second_line_unless_it_is_the_covenant(score: dict[str, Any]):
+    def named(level: float) -> list[str]:
+        fan = exhibits.cover(score, print_palette(), lock_up=level)
+        assert fan is not None
+        return [words for words, _ in boxes(fan.svg)[2] if "lock-up" in words or "covenant" in words]
+
+    assert named(1.3) == ["covenant 1.20x", "lock-up 1.30x"]
+    assert named(1.2) == ["covenant, lock-up 1.20x"]
+
+
+@given(
+    st.lists(st.floats(min_value=0.01, max_value=1e4), min_size=3, max_size=3),
+    st.lists(st.floats(min_value=0.1, max_value=1e4), min_size=1, max_size=19),
+)
+def test_ranges_and_zones_of_any_scale_stay_on_the_sheet(of_range: list[float], edges: list[float]):
+    low, mark, high = sorted(of_range)
+    bounds = [0.0, *sorted(set(edges)), float("inf")]
+    zones = [Zone(f"S{i}", *pair) for i, pair in enumerate(pairwise(bounds), start=1)]
+    svg = range_chart(
+        [Range("Inputs as typed", mark, mark, mark, "mark"), Range("Inputs in doubt", low, mark, high, f"{mark:,.0f}")],
+        palette=print_palette(),
+        alt="a range",
+        write_value=lambda value: f"{value:,.6g}",
+        zones=zones,
+    )
+    assert_words_fit(svg)
 
 
 @pytest.mark.parametrize("height", [120, 160, 230])

@@ -8,7 +8,7 @@ import pytest
 from schemas.deal import Deal
 from slakit.reports import tables
 from slakit.reports.contract_lines import contract_lines
-from slakit.reports.judgements import judgements, latest_source
+from slakit.reports.judgements import inputs, judgements, latest_source
 from slakit.reports.notes import condensed, for_lenders
 from slakit.reports.rounding import NBSP
 
@@ -199,3 +199,22 @@ def test_a_lender_reads_finance_before_components():
         "Components fail alone.",
         "Site 'a': x.",
     ]
+
+
+def test_a_law_stands_where_no_range_is_typed_and_a_source_reads_as_a_sentence(terms: dict[str, Any]):
+    sigma = terms["assumptions"]["delay"]["sigma"]
+    terms["assumptions"]["delay"]["sigma"] = sigma | {"spread": {"law": "normal", "size": "0.1"}, "source": "A survey"}
+    found = {one.path: one for one in inputs(Deal.model_validate(terms))}
+    assert found["assumptions.delay.sigma"].range == "normal, size 0.1"
+    assert found["assumptions.delay.sigma"].reason == "A survey. made up."
+    assert found["assumptions.delay.share_late"].value == "0.36"
+    assert found["assumptions.delay.median"].value == f"2{NBSP}months†"
+
+
+def test_columns_without_a_figure_are_left_out_and_words_keep_their_side():
+    table = tables.Table(
+        "t", "", ("Name", "A", "B", "Path"), (("x", "–", "1", "p"), ("y", "–", "–", "q")), words_last=True
+    )
+    found = tables.without_blank_columns(table)
+    assert found.head == ("Name", "B", "Path")
+    assert [found.align(i) for i in range(3)] == ["left", "right", "left"]
