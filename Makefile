@@ -43,10 +43,10 @@ $(VENV)/.ok: requirements.lock pyproject.toml hatch_build.py | apt-run
 	@$(BIN)/uv pip install -q --no-deps --no-build-isolation -p $(BIN)/python -e .
 	@touch $@
 
-# The first deal, end to end: its agreement, its score, its credit summary. Agreement and score are made side by side.
+# The first deal, end to end: its agreement, its score, its credit memo. Agreement and score are made side by side.
 demo: $(VENV)/.ok | apt-run
 	@mkdir -p out; $(BIN)/slakit draft $(DEAL) -o out > out/draft.log 2>&1 & draft=$$!; \
-	$(BIN)/slakit score $(DEAL) -o out/credit-summary.pdf --save-json out/score.json; score=$$?; \
+	$(BIN)/slakit score $(DEAL) --workers 2 $(DEMO_MEMO) -o out/credit-memo.pdf --save-json out/score.json; score=$$?; \
 	wait $$draft; drafted=$$?; cat out/draft.log; rm -f out/draft.log; \
 	[ $$score = 0 ] && [ $$drafted = 0 ] && ls -l out
 
@@ -57,7 +57,7 @@ lint: $(VENV)/.ok
 	$(BIN)/lint-imports
 
 test: $(VENV)/.ok lint | apt-test
-	$(BIN)/python -m pytest $(PYTEST)
+	$(BIN)/python -m pytest -n auto --dist loadscope $(PYTEST)
 
 # Times whole commands and prints a table; it decides nothing.
 bench: $(VENV)/.ok | apt-run

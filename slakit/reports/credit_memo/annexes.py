@@ -100,5 +100,9 @@ def sources(facts: Facts) -> Table | None:
     )
     head = ("Terms under", "Kind and date", "Source or reason")
     return Table(
-        "Annex C. Where the terms come from", "As the section provenance of the deal file says", head, rows, text_columns=3
+        "Annex C. Where the terms come from",
+        "As the section provenance of the deal file says",
+        head,
+        rows,
+        text_columns=3,
     )

@@ -137,9 +137,9 @@ def _cover(facts: Facts) -> Table | None:
 
 def _cover_note(facts: Facts) -> str:
     note = (
-        "Lowest month of each year; median and P5 over futures without default before the month; last 12 months and life "
-        f"cover at the year's end, base case, {figures.UNDEFINED} where there are not yet twelve payments or no loan is "
-        "left; life cover of the last row at the first payment"
+        "Lowest month of each year; median and P5 over futures without default before the month; last 12 months and "
+        f"life cover at the year's end, base case, {figures.UNDEFINED} where there are not yet twelve payments or no "
+        "loan is left; life cover of the last row at the first payment"
     )
     llcr = facts.score.get("llcr", {})
     project = llcr.get("project_life_at_first_payment")

@@ -61,7 +61,9 @@ def _finding(facts: Facts) -> str:
     code, part = next(iter(ending_shares(facts.score).items()))
     share = figures.share_in_words(part / ending["probability"])
     mostly = {"all": "always", "nearly all": "nearly always", "most": "mostly"}.get(share, f"{share} of them")
-    early = f"The contract ends early in {figures.percent_in_words(ending['probability'])} of futures, {mostly} because "
+    early = (
+        f"The contract ends early in {figures.percent_in_words(ending['probability'])} of futures, {mostly} because "
+    )
     return sentence(late, f"{early}{cause(code).because}.")
 
 

@@ -121,9 +121,10 @@ def _basis(facts: Facts) -> Notes | None:
         return None
     life = figures.agreed_number(law.life.value)
     lost, hours = (figures.percent_in_words(float(share)) for share in (law.haircut, law.utilisation))
+    rate = figures.rate_a_year(float(law.discount_rate))
     said = [
-        f"The market value of a GPU is the rent it would earn on {hours} of hours, less {lost} lost in letting again and "
-        f"less its cash cost, for what is left of a life of {life} years, at {figures.rate_a_year(float(law.discount_rate))}.",
+        f"The market value of a GPU is the rent it would earn on {hours} of hours, less {lost} lost in letting again "
+        f"and less its cash cost, for what is left of a life of {life} years, at {rate}.",
         "It is switched off for good once rent no longer covers cash cost, power included, so it is worth nothing then "
         "and never less than nothing.",
     ]

@@ -51,7 +51,11 @@ def _finding(facts: Facts) -> str:
         return "The deal types no uses at close."
     parts = [
         f"{words} {figures.percent_in_words(found[name] / uses)}"
-        for name, words in (("loan", "the loan pays"), ("prepayment", "the customer's prepayment"), ("equity", "equity"))
+        for name, words in (
+            ("loan", "the loan pays"),
+            ("prepayment", "the customer's prepayment"),
+            ("equity", "equity"),
+        )
         if found.get(name)
     ]
     head = f"Of {figures.money_in_words(uses, currency)} of uses {listed(parts)}." if parts else ""
@@ -75,9 +79,7 @@ def _money(facts: Facts, title: str, names: tuple[tuple[str, str], ...], whole: 
         (words, money, figures.percent(value / total) if total else figures.UNDEFINED)
         for (words, value), money in zip(given, written, strict=False)
     )
-    return Table(
-        title, facts.millions(), (title, "Amount", "Share"), rows, ("Total", written[-1], "100%")
-    )
+    return Table(title, facts.millions(), (title, "Amount", "Share"), rows, ("Total", written[-1], "100%"))
 
 
 def _loan(facts: Facts, finance: Finance) -> Table | None:

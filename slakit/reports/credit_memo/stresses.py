@@ -168,7 +168,10 @@ def _pair(facts: Facts) -> Notes | None:
 def _no_levers(facts: Facts) -> Notes | None:
     found = facts.score.get("moves")
     if found is None:
-        return Notes("What would move the step", (f"It is {figures.not_computed('make the memo with slakit score, without --no-levers')}.",))
+        return Notes(
+            "What would move the step",
+            (f"It is {figures.not_computed('make the memo with slakit score, without --no-levers')}.",),
+        )
     if found.get("step") is None:
         return Notes("What would move the step", (f"It is {figures.not_defined(found.get('step_reason', ''))}.",))
     return None

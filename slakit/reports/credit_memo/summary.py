@@ -198,8 +198,8 @@ def _sentences(facts: Facts) -> Iterator[str]:
     if share is not None:
         part = figures.percent_in_words(share)
         yield (
-            f"{figures.JUDGEMENT} rests on judgement: {part} of the spread in expected loss comes from inputs without a "
-            "public source (section 10)."
+            f"{figures.JUDGEMENT} rests on judgement: {part} of the spread in expected loss comes from inputs without "
+            "a public source (section 10)."
         )
     else:
         yield judgements(facts.deal).sentence

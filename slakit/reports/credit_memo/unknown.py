@@ -93,7 +93,9 @@ def _figures(facts: Facts) -> Table | None:
 def _not_asked(facts: Facts) -> Notes | None:
     found = facts.score.get("parameters")
     if found is None:
-        return Notes("Range from the inputs", (f"It is {figures.not_computed('make the memo with slakit score, --outer 200')}.",))
+        return Notes(
+            "Range from the inputs", (f"It is {figures.not_computed('make the memo with slakit score, --outer 200')}.",)
+        )
     said = []
     if found.get("el_bp") is None:
         said.append(f"The range of the expected loss is {figures.not_defined(found.get('el_bp_reason', ''))}.")
