@@ -9,15 +9,14 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 import risk
+from risk.core.processes import in_processes
 from risk.core.protocol import Paths, Phase, Risk, State, StepFunction
 from risk.core.rng import BLOCK, generator
 from risk.core.setting import Setting, setting
@@ -41,7 +40,7 @@ def discover() -> dict[str, Callable[[Deal, Setting], Risk | None]]:
     """Return every risk found in the package `risk`: a folder that exports `from_deal`, by its name."""
     found: dict[str, Callable[[Deal, Setting], Risk | None]] = {}
     for info in sorted(pkgutil.iter_modules(risk.__path__), key=lambda module: module.name):
-        if info.ispkg:
+        if info.ispkg and info.name != "score":  # which sums up what the engine gives
             package = importlib.import_module(f"risk.{info.name}")
             if hasattr(package, "from_deal"):
                 found[info.name] = package.from_deal
@@ -133,14 +132,14 @@ class Model:
         return tuple(words for one in self.risks.values() for words in one.ignores())
 
     def _parts(self, seed: int, sizes: list[int], workers: int) -> Iterator[Result]:
-        if workers == 1 or len(sizes) == 1:
-            for block, draws in enumerate(sizes):
-                yield self.block(seed, block, draws)
-            return
-        context = get_context("spawn")
-        with ProcessPoolExecutor(min(workers, len(sizes)), mp_context=context) as pool:
-            jobs = [(self.setting.deal, seed, block, draws) for block, draws in enumerate(sizes)]
-            yield from pool.map(_block, jobs)
+        return in_processes(
+            _block,
+            [(seed, block, draws) for block, draws in enumerate(sizes)],
+            workers,
+            here=lambda job: self.block(*job),
+            prepare=_prepare,
+            given=(self.setting.deal,),
+        )
 
     def _plan(self) -> list[StepFunction]:
         steps = [one.steps() for one in self.risks.values()]
@@ -156,10 +155,20 @@ def first_draws(paths: Paths, draws: int) -> Paths:
     }
 
 
-def _block(job: tuple[Deal, int, int, int]) -> Result:
-    """Return one block in a worker process, which makes the model anew from the deal."""
-    deal, seed, block, draws = job
-    return Model.of(deal).block(seed, block, draws)
+_model: Model | None = None
+"""The model of a process that works for another."""
+
+
+def _prepare(deal: Deal) -> None:
+    """Make the model of this process anew from the deal, once."""
+    global _model
+    _model = Model.of(deal)
+
+
+def _block(job: tuple[int, int, int]) -> Result:
+    """Return one block in a process that works for another."""
+    assert _model is not None
+    return _model.block(*job)
 
 
 def _single_writer(paths: Paths, new: dict[str, NDArray[np.generic]]) -> None:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, ValidationError
 from pydantic.fields import FieldInfo
-from scipy.optimize import brentq
 from scipy.special import betaincinv, ndtr, ndtri
 
 from risk.core.rng import generator
@@ -240,6 +239,7 @@ def _beta_strength(mean: float, distance: float) -> float | None:
     """Return a + b of the beta law whose 5th and 95th percentile lie `distance` apart, None where there is none."""
     if distance <= 0:
         return None
+    from scipy.optimize import brentq
 
     def gap(strength: float | FloatArray) -> Any:
         a, b = mean * strength, (1 - mean) * strength

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 LOWEST_RATE, HIGHEST_RATE = -0.99, 100.0
 """Annual rates between which a return is looked for. [1/year]"""
+HALVINGS = 60
+"""Of an interval that holds one root: what is left of it is below the precision of a double."""
 
 
 def dscr(cfads: FloatArray, service: FloatArray) -> FloatArray:
@@ -34,21 +36,24 @@ def annual_return(flows: FloatArray) -> tuple[float | None, str | None]:
 
     All roots of the present value between -99% and 10,000% a year are looked for: none, or several, is undefined.
     """
-    from scipy.optimize import brentq
-
     if np.all(flows >= 0) or np.all(flows <= 0):
         return None, "no_sign_change"
     months = np.arange(len(flows), dtype=float)
     scale = float(np.abs(flows).max())
 
-    def present_value(rate: float) -> float:
-        return float((flows / scale) @ (1 + rate) ** -months)
+    def present_value(rates: FloatArray) -> FloatArray:
+        return np.asarray((1 + rates[:, None]) ** -months @ (flows / scale))
 
     low, high = (1 + LOWEST_RATE) ** (1 / 12) - 1, (1 + HIGHEST_RATE) ** (1 / 12) - 1
     grid = np.linspace(low, high, 4001)
-    values = np.array([present_value(rate) for rate in grid])
+    values = present_value(grid)
     turns = np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) < 0)
     if len(turns) != 1:
         return None, "several_roots" if len(turns) else "no_sign_change"
-    monthly = brentq(present_value, grid[turns[0]], grid[turns[0] + 1], xtol=1e-15, rtol=1e-14)
-    return float((1 + monthly) ** 12 - 1), None
+    low, high = grid[turns[0]], grid[turns[0] + 1]
+    rises = values[turns[0]] < 0
+    for _ in range(HALVINGS):  # a library's root finder takes longer to import than the whole search
+        middle = (low + high) / 2
+        below = (present_value(np.array([middle]))[0] < 0) == rises
+        low, high = (middle, high) if below else (low, middle)
+    return float((1 + (low + high) / 2) ** 12 - 1), None

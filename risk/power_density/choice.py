@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from risk.power_density.fit import equipment_kw, racks_that_fit, units_that_fit
 from schemas.deal import Deal
@@ -210,6 +209,8 @@ def _npv(cash: FloatArray, rate: float) -> tuple[float, int]:
 
 def _equal_rent(hall: _Hall, terms: DensityChoice, npv: dict[str, float]) -> tuple[float | None, str | None]:
     """Return the contract rent at which the retrofit is worth what the best other option is, or why there is none."""
+    from scipy.optimize import brentq
+
     plan = terms.retrofit
     if plan is None:
         return None, "no retrofit is given"

@@ -172,7 +172,7 @@ def _settings(model: Model, later_amendments: int) -> list[str]:
         calendar,
         "Durations in days are turned into months at 365.25/12 days; a notice period ends at the first month end on "
         "or after it.",
-        "Base case: no default, outage, delay or exit; market without noise, regimes at their expected level, the next "
+        "Base case: no default, outage, delay or exit; market on its median path without regimes or noise, the next "
         "generation in the middle of its range.",
         f"Terms in force at close; amendments that take effect later and are not simulated: {later_amendments}.",
         "Cause of a default: the first contract ending, else re-pricing, else late delivery, else credits and market.",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from risk.core.parameters import with_values
+from risk.core.processes import in_processes
 from risk.engine import Model
 from risk.score.grade import boundaries, loss_at_boundaries, loss_route, steps
 from risk.score.mitigations import (
@@ -16,7 +17,6 @@ from risk.score.mitigations import (
     Outcome,
     at_close,
     difference,
-    in_processes,
     outcome,
     simulate_short,
 )

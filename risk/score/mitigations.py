@@ -5,10 +5,8 @@ Both runs have the same random streams, so that most of their sampling error is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import Any, TypeVar
 
 import numpy as np
@@ -264,15 +262,6 @@ def spread(one: NDArray[Any], name: str, paths: Paths) -> NDArray[Any]:
 def draws_of(paths: Paths) -> int:
     """Return how many draws the paths of a block hold."""
     return len(paths["ready"])
-
-
-def in_processes(work: Callable[[Job], Done], jobs: Sequence[Job], workers: int) -> Iterator[Done]:
-    """Yield the result of each job in the order of the jobs, worked on in this process or in several."""
-    if workers == 1 or len(jobs) < 2:
-        yield from map(work, jobs)
-        return
-    with ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn")) as pool:
-        yield from pool.map(work, jobs, chunksize=max(1, len(jobs) // (8 * workers)))
 
 
 def at_close(deal: Deal) -> Deal:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from risk.core.parameters import Parameter, latin_hypercube, parameters, values_at
+from risk.core.processes import in_processes
 from risk.core.statistics import mean, quantile
 from risk.engine import Model, Progress
 from risk.score.grade import loss_route
@@ -21,7 +22,6 @@ from risk.score.mitigations import (
     at_close,
     changed_model,
     has_loan,
-    in_processes,
     outcome,
     simulate_short,
 )
