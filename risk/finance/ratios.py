@@ -14,7 +14,8 @@ HALVINGS = 60
 
 def dscr(cfads: FloatArray, service: FloatArray) -> FloatArray:
     """Return after-tax cash flow over scheduled debt service, nan where none is due, shape as the inputs. [1]"""
-    return np.asarray(np.divide(cfads, service, out=np.full(np.shape(cfads), np.nan), where=np.asarray(service) > 0))
+    out = np.full_like(cfads, np.nan, dtype=np.float64)  # laid out in memory as the cash is
+    return np.asarray(np.divide(cfads, service, out=out, where=np.asarray(service) > 0))
 
 
 def life_cover_ratio(cfads: FloatArray, monthly_rate: float, balance: float) -> float | None:

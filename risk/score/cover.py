@@ -160,12 +160,12 @@ def _over_a_year(cash: FloatArray, service: FloatArray) -> FloatArray:
     """
 
     def sums(series: FloatArray) -> FloatArray:
-        total = np.cumsum(series, axis=1)
+        total = np.cumsum(series.T, axis=0, out=np.empty(series.shape[::-1])).T  # months lie first in memory
         total[:, YEAR:] -= total[:, :-YEAR].copy()
         return total
 
     whole = sums((np.asarray(service) > 0).astype(float)) == YEAR
-    return dscr(sums(np.array(cash)), sums(np.array(service)) * whole)
+    return dscr(sums(cash), sums(np.asarray(service, dtype=float)) * whole)
 
 
 def _cover_test(finances: Finances, months: int, at: int, base: Result, result: Result) -> dict[str, Any]:
