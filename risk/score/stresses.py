@@ -129,6 +129,7 @@ def _row(stress: Stress, base: dict[str, Any], drawn: dict[str, Any] | None) -> 
         "computed": True,
         "base_case": base,
         "draws": drawn,
+        **({} if drawn is not None else {"draws_reason": "not asked"}),
     }
 
 
@@ -147,9 +148,10 @@ def _not_computed(stress: Stress, reason: str) -> dict[str, Any]:
 
 def _of_base(model: Model, base: Result) -> dict[str, Any]:
     """Return what the base path shows of the loan."""
-    out: dict[str, Any] = {"contract_ends": None}
+    out: dict[str, Any] = {"contract_ends": None, "contract_ends_reason": "the contract runs on"}
     cause = str(base.column["first_cause"][0])
     if cause:
+        del out["contract_ends_reason"]
         out["contract_ends"] = {"cause": cause, "month": int(base.column["first_month"][0])}
     paid = base.total.get("cover_paid")
     out["cover_paid"] = float(paid[0]) if paid is not None else None
@@ -181,7 +183,11 @@ def _loss(model: Model, base: Result) -> dict[str, Any]:
     if found is None:
         names = ("first_unpaid_month", "default_month", "exposure", "loss", "loss_bp")
         return {key: value for name in names for key, value in ((name, None), (f"{name}_reason", NO_LOAN))}
-    unpaid = np.flatnonzero(base.monthly["unpaid"][0] > UNPAID)
+    finances = model.risks["finance"]
+    assert isinstance(finances, Finances)
+    assert finances.plan is not None
+    last = finances.plan.last_payment_month  # what is unpaid after it is no debt service
+    unpaid = np.flatnonzero(base.monthly["unpaid"][0, :last] > UNPAID)
     default = int(base.column["default_month"][0])
     out: dict[str, Any] = {
         "first_unpaid_month": int(unpaid[0]) + 1 if len(unpaid) else None,
