@@ -142,7 +142,9 @@ def _figures(basis: Basis, grids: Grids) -> Iterator[Figure]:
         fails = "[base:fails@all]"
         when = f"=IF(SUM({fails})>0,MATCH(1,{fails},0),0)"
         yield Figure("Month in which the loan defaults, – for never", when, basis.default_month, look.COUNT)
-        yield Figure("Debt service and costs unpaid", "=SUM([base:unpaid@all])", float(basis.figure("unpaid").sum()), look.MONEY)
+        yield Figure(
+            "Debt service and costs unpaid", "=SUM([base:unpaid@all])", float(basis.figure("unpaid").sum()), look.MONEY
+        )
     yield Figure("Equity at close", "=equity_at_close", finances.sources.equity, look.MONEY)
 
 
