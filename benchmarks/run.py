@@ -16,6 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DEAL = ROOT / "examples" / "gb300-prepaid-hyperscaler.yaml"
+WHOLE_CHAIN = ROOT / "tests" / "golden" / "gd-10.yaml"
+"""55 months, every risk on."""
 SLAKIT = Path(sys.executable).with_name("slakit")
 
 
@@ -61,6 +63,15 @@ def main() -> None:
             str(DEAL),
             "--draws",
             str(options.draws),
+        ],
+        "whole chain, 100,000, 2 workers": [
+            str(SLAKIT),
+            "score",
+            str(WHOLE_CHAIN),
+            "--draws",
+            "100000",
+            "--workers",
+            "2",
         ],
         "slakit draft": [str(SLAKIT), "draft", str(DEAL), "-o", "drafted"],
     }
