@@ -161,7 +161,11 @@ def _judgement(uncertainty: Mapping[str, Any] | None) -> Cap:
     name = "judgement_band"
     share = None if uncertainty is None else uncertainty.get("judgement_share")
     if share is None:
-        why = "not asked" if uncertainty is None else uncertainty.get("judgement_share_reason", "not computed")
+        why = (
+            "not asked"
+            if uncertainty is None
+            else uncertainty.get("judgement_share_reason", "not computed").replace("_", " ")
+        )
         words = f"how much of the variance of the expected loss rests on judgement: {why}"
         return Cap(name, None, None, words)
     words = f"{share:.0%} of the variance of the expected loss rests on judgement"
