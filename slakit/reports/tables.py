@@ -158,12 +158,21 @@ def base_case(score: Score, limit: int = 10) -> Table:
     body = tuple(_year(name, months, decimals) for name, months in groups)
     return Table(
         "Base case by year from close",
-        f"{score['currency']} million; no default, outage, delay, exit or market noise; month by month in the JSON",
+        f"{score['currency']} million; no default, outage, delay, exit or market noise; month by month in the JSON"
+        f"{other_cash(score)}",
         ("Year", "Ends", "Fees", "Operating costs", "Tax", "CFADS", "Debt service", "Lowest cover", "Loan at end"),
         body,
         text_columns=2,
         may_drop=("Ends", "Tax", "Operating costs", "Fees"),
     )
+
+
+def other_cash(score: Score) -> str:
+    """Return the income of the base case that is not a fee and is in its CFADS, as the end of a note; else nothing."""
+    rows = score["base_case"]["rows"]
+    kinds = (("relet_income", "letting again"), ("cover_paid", "the backstop"))
+    held = [words for key, words in kinds if any(row.get(key) for row in rows)]
+    return f"; CFADS also counts income from {' and '.join(held)}" if held else ""
 
 
 def credits(deal: Deal | None, score: Score) -> Table:

@@ -60,7 +60,7 @@ def section(facts: Facts) -> Section:
 
 def _base_case(facts: Facts) -> Table:
     table = tables.without_blank_columns(tables.base_case(facts.score, MOST_YEARS))
-    return replace(table, note=BASE_NOTE.format(facts.millions()))
+    return replace(table, note=BASE_NOTE.format(facts.millions()) + tables.other_cash(facts.score))
 
 
 def _no_cover(facts: Facts) -> str:

@@ -101,8 +101,9 @@ def _terms(facts: Facts) -> Table | None:
         limit += f", falling to nothing over {figures.months(cover.amortisation_months)}"
     fee = f"{figures.agreed_percent(cover.fee_rate)} a year of the amount" if cover.fee_rate else "none"
     if cover.revenue_share:
-        above = figures.money_in_words(cover.revenue_share_above, currency)
-        fee += f"; {figures.agreed_percent(cover.revenue_share)} of market revenue above {above} a month"
+        fee += f"; {figures.agreed_percent(cover.revenue_share)} of market revenue"
+        if cover.revenue_share_above:
+            fee += f" above {figures.money_in_words(cover.revenue_share_above, currency)} a month"
     provider = facts.deal.parties[cover.provider].name
     assumed = facts.deal.assumptions.counterparties
     fails = "never fails: add assumptions.counterparties.cover_provider"

@@ -140,7 +140,9 @@ def _conditions(facts: Facts) -> str | None:
         return None
     words = " or ".join(f"{_inside(move.words)} ({move.loss.split(' ±')[0]})" for move in agreed)
     now, final = facts.score["moves"]["step"], facts.score.get("credit_step")
-    said = f"The step of the loss, {now}, would be {agreed[0].step} with {words}"
+    counted = how_counted(facts.score).removeprefix("; ")
+    now_in_words = f"{now} where {counted}" if counted else now
+    said = f"The step of the loss, {now_in_words}, would be {agreed[0].step} with {words}"
     return f"{said}." if now == final else f"{said}; the rules of section 6 make it {final}."
 
 

@@ -85,7 +85,7 @@ def _figures(facts: Facts) -> Table | None:
     sets, futures = figures.count(found["outer_draws"]), figures.count(found["inner_draws"])
     note = f"{sets} sets of {found['inputs']} inputs, {futures} futures each, the same for every set"
     if found.get("not_computed"):
-        note += f"; {found['not_computed']} sets cannot be computed"
+        note += f"; {figures.count(found['not_computed'])} of them cannot be computed"
     head = ("Figure", "As typed", "Doubt adds", "Predictive", "P5", "P50", "P95")
     return Table("The figures over what we do not know", note, head, tuple(rows))
 
