@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from schemas.base import Terms
 from schemas.errors import TermsError
 from schemas.periods import DatePoint, Duration
-from schemas.units import Amount, Days, Flag, Hours, Identifier, MonthNumber, Share
+from schemas.units import Amount, Days, Flag, Hours, Identifier, MonthNumber, Positive, Share
 
 
 class BadMonths(Terms):
@@ -38,7 +38,49 @@ class SingleOutage(Terms):
     """The right arises when one outage's counted time is more than this. [h]"""
 
 
-Limb = Annotated[BadMonths | SingleOutage, Field(discriminator="form")]
+class CumulativeHours(Terms):
+    """Counted downtime of one unit in a rolling window."""
+
+    form: Literal["cumulative_hours"]
+    service_level: Identifier
+    hours: Hours
+    """The right arises when counted time in the window is more than this. [h]"""
+    window_days: Annotated[Days, Field(ge=1, le=731)]
+    """[day]"""
+
+
+class SameCause(Terms):
+    """Several counted outages of one unit with the same cause on record."""
+
+    form: Literal["same_cause"]
+    service_level: Identifier
+    count: Positive
+    """The right arises when the last of this many outages starts. [1]"""
+    window_days: Annotated[Days, Field(ge=1, le=731)]
+    """[day]"""
+
+
+class CapReached(Terms):
+    """Credits of a service that reach a cap."""
+
+    form: Literal["cap_reached"]
+    cap: Literal["month", "year"] = "year"
+
+
+class ReplacementMissed(Terms):
+    """Late replacements of one service."""
+
+    form: Literal["replacement_missed"]
+    count: Positive
+    """[1]"""
+    window_days: Annotated[Days, Field(ge=1, le=731)]
+    """[day]"""
+
+
+Limb = Annotated[
+    BadMonths | SingleOutage | CumulativeHours | SameCause | CapReached | ReplacementMissed,
+    Field(discriminator="form"),
+]
 
 
 class ChronicFailure(Terms):

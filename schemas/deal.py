@@ -97,6 +97,9 @@ class Deal(Terms):
     finance: Finance | None = None
     assumptions: Assumptions = Assumptions()
     provenance: Provenance = {}
+    unknown: dict[Annotated[str, Field(min_length=1, max_length=200)], Text] = {}
+    """Path of a term that the contract, as known, leaves blank, to what is known about that: what turns on it is never
+    computed."""
     amendments: tuple[Amendment, ...] = Field(default=(), max_length=200)
     accepted_findings: dict[Annotated[str, Field(min_length=1, max_length=100)], AcceptedFinding] = {}
     """Id of a finding to why it may stand: counsel then sees a note, every other reader still sees its severity."""
@@ -110,6 +113,7 @@ class Deal(Terms):
             *self._said_twice(),
             *self._values_that_nothing_gives(),
             *self._dates_out_of_order(),
+            *self._unknown_and_known(),
         ]
         if not wrong:  # these two look up what those names stand for
             wrong = [*self._tranches_apart_from_services(), *self._bad_months_of_nodes()]
@@ -258,6 +262,32 @@ class Deal(Terms):
                     "point it at a rack, cluster or site level; rights that "
                     "look at single nodes are not computed by this version",
                 )
+
+    def _unknown_and_known(self) -> Iterator[TermsError]:
+        """Yield paths said to be unknown that are no term, or whose term is given."""
+        given = self.model_dump(mode="python", exclude_unset=True) if self.unknown else {}
+        for path in self.unknown:
+            try:
+                value_at(self, path)
+            except (KeyError, TermsError):
+                yield TermsError(f"unknown path {path!r}", "a term of this deal", "correct the path")
+                continue
+            try:
+                value_at(given, path)
+            except KeyError:
+                continue
+            yield TermsError(f"{path} both given and said to be unknown", "one of the two", "remove one")
+
+    def blank(self, *paths: str) -> str | None:
+        """Return what is known about the first of `paths` that the contract leaves blank, None when all are stated.
+
+        A path is blank too when one that contains it is.
+        """
+        for path in paths:
+            for unknown, reason in self.unknown.items():
+                if path == unknown or path.startswith((f"{unknown}.", f"{unknown}[")):
+                    return f"{unknown} is not stated: {reason}"
+        return None
 
     def at(self, day: date) -> Deal:
         """Return the plain terms of `day`: amendments in force are set and the whole is validated again.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Literal
 
 from schemas.base import Terms
@@ -49,6 +50,8 @@ class ScheduledMaintenance(Terms):
     """[day]"""
     cap_unit_month_hours: Hours | None = None
     """Greatest excluded time of one unit in one month; no cap when not given. [h]"""
+    cap_cluster_quarter_hours: Hours | None = None
+    """Greatest time of one contract quarter in which any unit of a cluster may be excluded; no cap when absent. [h]"""
     over_cap: Literal["counts"] = "counts"
     """Minutes over the cap are downtime, used up in time order."""
     partial_notice: Literal["void", "late_part_counts"] = "void"
@@ -68,6 +71,8 @@ class EmergencyMaintenance(Terms):
     """[h]"""
     cap_quarter_hours: Hours | None = None
     """Greatest excluded time of one unit in one contract quarter; no cap when not given. [h]"""
+    stale_patch_days: Days | None = None
+    """A fix that was public for longer than this before the work is no emergency; no limit when absent. [day]"""
 
 
 class ForceMajeure(Terms):
@@ -117,6 +122,13 @@ class Exclusions(Terms):
     """Whether the printed list says `including`, which swallows the promise."""
     burden: Literal["provider", "customer"] = "provider"
     """Who proves an exclusion."""
+    report_days: Days | None = None
+    """Days after an excluded outage in which its root-cause report must be received, or it counts; none is asked when
+    absent. [day]"""
+    recovery_grace_hours: Hours = Decimal(0)
+    """Time after the end of a window in which bringing a unit back is still excluded. [h]"""
+    year_cap_hours: Hours | None = None
+    """Greatest excluded time of one unit in one contract year, over all heads; no cap when absent. [h]"""
     concurrent: Literal["excluded_only_if_sole", "excluded_if_any"] = "excluded_only_if_sole"
     scheduled: ScheduledMaintenance = ScheduledMaintenance()
     emergency: EmergencyMaintenance | None = None

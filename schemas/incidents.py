@@ -12,9 +12,23 @@ from schemas.errors import TermsError
 from schemas.exclusions import Head
 from schemas.parties import CauseParty
 from schemas.service_levels import Level
-from schemas.units import Amount, Identifier, Name, Share, Text
+from schemas.units import Amount, Flag, Identifier, Name, Number, Positive, Share, Text
 
 RecordId = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Evidence(Terms):
+    """A line of a log on which a record rests."""
+
+    file: Name
+    """Name of the file, without folders."""
+    line: Positive | None = None
+    """Its number from 1, where the file has lines."""
+    text: Text
+    """The line, printable and cut to length."""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line is not None else self.file
 
 
 class Incident(Terms):
@@ -39,7 +53,13 @@ class Incident(Terms):
     cause_party: CauseParty = "unknown"
     parent_id: RecordId | None = None
     """Incident of a higher level that caused this one."""
-    evidence: Text | None = None
+    metric: Name | None = None
+    """For a degraded unit: what was measured, a name of the contract's list of metrics."""
+    measured: Number | None = None
+    """The value of that metric, in its unit, or as a share of its baseline where the contract names no baseline."""
+    fault_code: Name | None = None
+    """Code of a fault as the contract lists it, for example an XID."""
+    evidence: tuple[Evidence, ...] = ()
 
     @model_validator(mode="after")
     def _ends_after_it_starts(self) -> Self:
@@ -64,6 +84,9 @@ class Window(Terms):
     notice_id: RecordId | None = None
     event: Name | None = None
     """For force majeure: the kind of event, a word of `exclusions.force_majeure.events`."""
+    fix_published_at: AwareDatetime | None = None
+    """For emergency work: when the fix became public."""
+    evidence: tuple[Evidence, ...] = ()
 
     @model_validator(mode="after")
     def _ends_after_it_starts(self) -> Self:
@@ -87,6 +110,8 @@ class Notice(Terms):
     """Units it names; all when empty."""
     covers_from: AwareDatetime | None = None
     covers_to: AwareDatetime | None = None
+    service_level: Identifier | None = None
+    """For a claim: the service level that the customer chooses where it must choose one."""
 
 
 class UnitService(Terms):
@@ -104,3 +129,37 @@ class UnitService(Terms):
     in_service_to: AwareDatetime | None = None
     parent_id: RecordId | None = None
     """Unit that contains this one."""
+    hourly_price: Amount | None = None
+    """Price of the unit for an hour; the monthly fee over the hours of the month when absent. [currency/h]"""
+    spare: Flag = False
+    """Whether it stands ready beside the contracted units: it has no fee, and counts among nodes only where the
+    contract says so."""
+
+
+class Ticket(Terms):
+    """A call for help, as the ticket system shows it."""
+
+    id: RecordId
+    severity: Identifier
+    opened_at: AwareDatetime
+    first_response_at: AwareDatetime | None = None
+    """First answer of an engineer."""
+    resolved_at: AwareDatetime | None = None
+    service: Identifier | None = None
+    unit_ids: tuple[RecordId, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+
+
+class LedgerEntry(Terms):
+    """Money of one service in one calendar month, as the accounts show it."""
+
+    month: Annotated[str, Field(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$")]
+    service: Identifier
+    invoiced: Amount
+    """Amount of the invoice for the month, before credits. [currency]"""
+    prepayment_applied: Amount = Decimal(0)
+    """Part of the fee taken from prepayment. [currency]"""
+    credits_given: Amount | None = None
+    """Credits stated for the month, where they were settled already. [currency]"""
+    credits_used: Amount = Decimal(0)
+    """Credits set off in this invoice. [currency]"""

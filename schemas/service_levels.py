@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from decimal import Decimal
+from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from schemas.base import Terms
+from schemas.credit_shapes import NEEDS_TARGET, CreditBands, CreditShape
 from schemas.errors import TermsError
-from schemas.units import BusinessDays, Flag, Identifier, Minutes, MinutesOfAMonth, Positive, Share, Zone
+from schemas.units import (
+    BusinessDays,
+    Days,
+    Flag,
+    Hours,
+    Identifier,
+    Minutes,
+    MinutesOfAMonth,
+    Name,
+    Number,
+    Positive,
+    Share,
+    Zone,
+)
 
 Level = Literal["node", "scale_up_domain", "rack", "cluster", "hall", "site", "fabric", "storage", "control_plane"]
 DownTest = Literal[
@@ -24,71 +39,19 @@ DownTest = Literal[
     "cooling_lost",
 ]
 
-LATER_SHAPES = (
-    "linear",
-    "steps",
-    "duration_table",
-    "multiple_of_price",
-    "per_breach",
-    "hour_waiver",
-    "onset_plus_hourly",
-    "term_extension",
-)
-"""Credit shapes of published contracts that this version does not compute."""
-
-
-class CreditBand(Terms):
-    """One row of a credit table."""
-
-    below: Share
-    """The band applies when measured availability is strictly below this. [1]"""
-    credit_fraction: Share
-    """Share of the base credited. [1]"""
-
-
-class CreditBands(Terms):
-    """A table of bands: the greatest fraction whose threshold is above the availability, unrounded."""
-
-    shape: Literal["bands"] = "bands"
-    bands: tuple[CreditBand, ...] = Field(min_length=1, max_length=20)
-
-    @model_validator(mode="after")
-    def _from_the_highest_threshold_to_the_lowest(self) -> Self:
-        for i, (previous, band) in enumerate(zip(self.bands, self.bands[1:], strict=False), start=1):
-            if band.below >= previous.below:
-                raise TermsError(
-                    f"bands[{i}].below {band.below}",
-                    f"less than bands[{i - 1}].below ({previous.below})",
-                    "list bands from the highest threshold to the lowest",
-                )
-            if band.credit_fraction <= previous.credit_fraction:
-                raise TermsError(
-                    f"bands[{i}].credit_fraction {band.credit_fraction}",
-                    f"more than bands[{i - 1}].credit_fraction ({previous.credit_fraction})",
-                    "a lower availability must pay more; correct the fraction",
-                )
-        return self
-
-
-def _known_shape(value: Any) -> Any:
-    shape = value.get("shape") if isinstance(value, dict) else None
-    if shape in LATER_SHAPES:
-        raise TermsError(
-            f"shape {shape!r}",
-            "shape 'bands'",
-            f"the shape {shape!r} is not computed by this version, so it is refused; use bands",
-        )
-    return value
-
-
-CreditShape = Annotated[CreditBands, BeforeValidator(_known_shape)]
-
 
 class Measurement(Terms):
     """How minutes are counted, for all levels unless one says otherwise."""
 
     zone: Zone = "UTC"
-    """Zone whose midnights cut the calendar months."""
+    """Zone whose midnights cut the measurement periods."""
+    period: Literal["calendar_month", "billing_month", "rolling_days", "quarter", "year"] = "calendar_month"
+    """`billing_month`: from `billing_day` to the day before it in the next month; `rolling_days`: `rolling_days` each,
+    one after the other from the first day of service; quarters and years of the calendar."""
+    billing_day: Annotated[Positive, Field(le=28)] = 1
+    """First day of a billing month. [1]"""
+    rolling_days: Annotated[Positive, Field(le=366)] = 30
+    """[day]"""
     month_length: Literal["actual", "fixed_30"] = "actual"
     """`fixed_30`: every month counts 43,200 minutes."""
     minute_rule: Literal["floor_piece", "floor_outage", "ceil_outage", "exact_seconds"] = "floor_piece"
@@ -103,11 +66,19 @@ class Measurement(Terms):
     starts_at: Literal["first_failed_reading", "detection", "customer_notice", "ticket_confirmed"] = (
         "first_failed_reading"
     )
+    backdate_limit_hours: Hours | None = None
+    """An outage never starts more than this before the customer's notice or the ticket; no limit when absent. [h]"""
     ends_at: Literal["first_good", "readmission"] = "readmission"
     straddle: Literal["split", "start_month", "end_month"] = "split"
     """Month that gets the minutes of an outage over a month end."""
-    first_partial: Literal["own_period", "none"] = "own_period"
-    """`own_period`: a unit's first part-month is a short period; `none`: it is not measured."""
+    first_partial: Literal["own_period", "merge_next", "none"] = "own_period"
+    """`own_period`: a unit's first part of a period is a short period; `merge_next`: it is measured together with the
+    next one; `none`: it is not measured."""
+    min_window_days: Days = 0
+    """A first part of a period shorter than this is measured together with the next one. [day]"""
+    amendment_applies: Literal["next_period", "at_incident", "at_date_split"] = "next_period"
+    """`next_period`: an amendment applies from the first period that starts on or after its date; `at_incident`: the
+    terms in force when an outage starts decide about it; `at_date_split`: the period is divided at the date."""
     monitor: Literal["provider", "provider_with_customer_access", "customer", "third_party"] = (
         "provider_with_customer_access"
     )
@@ -115,8 +86,20 @@ class Measurement(Terms):
     """[s]"""
     monitor_fallback: Flag = True
     """Whether the customer's monitor decides while the monitor of record is silent."""
+    monitors: dict[
+        Annotated[str, Field(min_length=1, max_length=200)], Literal["provider", "customer", "third_party"]
+    ] = {}
+    """Monitor as its records name it to whose it is."""
     conflict: Literal["provider", "customer", "longer", "shorter", "expert"] = "expert"
-    """Who or what decides when two monitors differ."""
+    """Who or what decides when two monitors differ; until an expert has, only what is undisputed counts."""
+    fault_list: dict[
+        Annotated[str, Field(min_length=1, max_length=60)], Literal["down", "degraded", "application", "no_event"]
+    ] = {}
+    """Fault code as logs name it to what it means under the contract; a code that is not listed says nothing."""
+    business_calendars: tuple[Name, ...] = ()
+    """Holidays that are no Business Days, such as `US-NY` or `NYSE`; Saturdays and Sundays never are."""
+    day_count: Literal["exclude_event_day", "include_event_day"] = "exclude_event_day"
+    """Whether the day after an event is day 1, or the day of the event itself."""
     objection_business_days: BusinessDays = 20
     """[business day]"""
     expert_business_days: BusinessDays = 20
@@ -135,14 +118,27 @@ class MeasurementOverride(Terms):
     month_length: Literal["actual", "fixed_30"] | None = None
 
 
+class DegradedMetric(Terms):
+    """One measure of performance below which a unit that answers still counts as degraded."""
+
+    baseline: Number | None = None
+    """Accepted value, in the unit of the metric; records give shares of it when absent."""
+    floor: Share = Decimal("0.90")
+    """Share of the baseline below which the unit is degraded. [1]"""
+    minimum_minutes: Minutes = 30
+    """Shortest spell below the floor that counts. [min]"""
+    weight: Literal["none", "shortfall", "full"] = "shortfall"
+    """What a degraded minute counts: nothing, one less measured over baseline, or a full minute."""
+
+
 class ServiceLevel(Terms):
     """One promise: a unit, a test of being down, a target and the price of missing it."""
 
     level: Level
     service: Identifier | None = None
     """Service whose units are measured; may be left out when the deal has one service."""
-    target: Share
-    """Promised availability of one unit in one month. [1]"""
+    target: Share | None = None
+    """Promised availability of one unit in one period; none where the credit does not look at availability. [1]"""
     down_tests: tuple[DownTest, ...] = (
         "unreachable",
         "gpu_missing",
@@ -156,6 +152,17 @@ class ServiceLevel(Terms):
     """For a rack or scale-up domain: nodes that must be up. [1]"""
     n: Positive | None = None
     """For a rack or scale-up domain: nodes in it. [1]"""
+    down_when: Literal["too_few_up", "any_down", "all_down", "capacity_share"] = "too_few_up"
+    """For a unit that contains nodes: while fewer are up than it needs, any of them is down, all of them are, or, with
+    `capacity_share`, each minute in the share of its nodes that is down."""
+    spares_count: Flag = False
+    """Whether spare nodes stand among the nodes of a rack or cluster."""
+    requires: tuple[Literal["fabric", "storage", "control_plane"], ...] = ()
+    """Levels of which a unit within, or beside it in the same parent, must be up for it to be up."""
+    degraded: dict[Name, DegradedMetric] = {}
+    """Metric, as records name it, to when it counts."""
+    base_share: Share | None = None
+    """Share of the fee of the containing unit that stands for this one, which has no fee of its own. [1]"""
     excluded_leave: Literal["down_only", "both"] = "down_only"
     """Excluded minutes leave the downtime only, or the window too."""
     aggregation: Literal["per_unit", "fleet_mean"] = "per_unit"
@@ -177,14 +184,18 @@ class ServiceLevel(Terms):
                 "level rack or scale_up_domain",
                 "use nodes_needed_share for a cluster",
             )
-        if self.level == "cluster" and self.nodes_needed_share is None:
+        if self.level == "cluster" and self.nodes_needed_share is None and self.down_when == "too_few_up":
             raise TermsError(
                 "no nodes_needed_share",
                 "the share of nodes a cluster needs to be up",
                 "add nodes_needed_share, for example 0.95",
             )
-        first = self.credit.bands[0].below
-        if first > self.target:
+        if self.target is None and self.credit.shape in NEEDS_TARGET:
+            raise TermsError(
+                f"no target and a credit of shape {self.credit.shape!r}", "a target", "add target, for example 0.995"
+            )
+        first = self.credit.bands[0].below if isinstance(self.credit, CreditBands) else None
+        if first is not None and self.target is not None and first > self.target:
             raise TermsError(
                 f"first band below {first}, target {self.target}",
                 "no band above the target",

@@ -21,9 +21,10 @@ from risk.core.notes import grouped
 from risk.core.protocol import Paths, Phase, Risk, State, StepFunction
 from risk.core.setting import Setting
 from schemas.capacity import Cluster
+from schemas.credit_shapes import CreditBands
 from schemas.deal import Deal
 from schemas.errors import MissingTermError, NotComputedError
-from schemas.service_levels import CreditBands, ServiceLevel
+from schemas.service_levels import ServiceLevel
 
 STREAM = "outage:nodes"
 NEVER_UP = 1e-12

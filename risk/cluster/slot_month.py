@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from risk.contract_rules.counting_rules import CountingRules
 from risk.contract_rules.measurement_period import FIXED_MONTH_MINUTES
 from risk.core.downtime import DowntimeLaw, Lengths, whole_minutes
+from schemas.credit_shapes import CreditBands
 from schemas.errors import NotComputedError
-from schemas.service_levels import CreditBands
 
 
 def allowed_minutes(credit: CreditBands, rules: CountingRules, window: int) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from risk.core.computed import Computed, Step
-from schemas.service_levels import CreditBands
+from schemas.credit_shapes import CreditBands
 
 PARAGRAPH = "credit-schedule.bands"
 EDGE_PARAGRAPH = "credit-schedule.edge"

@@ -14,8 +14,20 @@ from risk.core.computed import Step
 from schemas.money import Money
 from schemas.periods import Month
 
-Loss = Literal["other_level", "late_claim", "month_cap", "year_cap"]
+Loss = Literal[
+    "other_level",
+    "parent_level",
+    "other_head",
+    "below_minimum",
+    "late_claim",
+    "month_cap",
+    "year_cap",
+    "term_cap",
+    "carried_forward",
+]
 """Why a credit is not owed."""
+Head = Literal["availability", "replacement", "response"]
+"""What a credit is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +52,10 @@ class Line:
     """Minutes without a reading; they are not downtime. [min]"""
     availability: Fraction | None
     """Exact; None when the unit was in service for no minute. [1]"""
-    target_met: bool
-    credit_fraction: Decimal
-    """[1]"""
+    target_met: bool | None
+    """None where the level promises no availability."""
+    credit_fraction: Decimal | Fraction | None
+    """None where the shape of the credit is no share of a base. [1]"""
     base: Fraction
     """Fee that the share is taken of, not rounded. [currency]"""
     credit: Money
@@ -51,6 +64,15 @@ class Line:
     """What is owed of it after the choice between levels, claims and the caps of month and year."""
     lost: Mapping[Loss, Money] = field(default_factory=dict)
     """The rest of the credit, by reason."""
+    head: Head = "availability"
+    degraded_minutes: Minutes = 0
+    """Minutes in which the unit answered and was too slow, before they are weighted. [min]"""
+    disputed_minutes: Minutes = 0
+    """Minutes on which two monitors differ and no one has decided; they do not count yet. [min]"""
+    days_added: int = 0
+    """Days added to the term instead of money. [day]"""
+    not_computed: str | None = None
+    """Why the credit is not computed although the facts are known; `credit` is then zero and means nothing."""
     claim_by: datetime | None = None
     """A claim from this moment on is late; None where none is needed or the time has not begun to run."""
     steps: tuple[Step, ...] = ()

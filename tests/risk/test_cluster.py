@@ -20,9 +20,10 @@ from risk.core.protocol import Phase, State
 from risk.core.rng import generator
 from risk.core.setting import setting
 from schemas.capacity import Cluster
+from schemas.credit_shapes import CreditBands
 from schemas.deal import Deal
 from schemas.errors import MissingTermError, NotComputedError
-from schemas.service_levels import CreditBands, Measurement, ServiceLevel
+from schemas.service_levels import Measurement, ServiceLevel
 
 MONTH = 730 * 60
 

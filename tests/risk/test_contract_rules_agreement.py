@@ -33,6 +33,7 @@ from risk.contract_rules.statement import Records, statement
 from risk.core.setting import setting
 from schemas.cancellation import BadMonths
 from schemas.commercial import Charge, Prepayment
+from schemas.credit_shapes import CreditBands
 from schemas.credits import CreditCaps
 from schemas.deal import Deal
 from schemas.delivery import DelayDamages, LongStop
@@ -40,7 +41,7 @@ from schemas.errors import NotComputedError
 from schemas.incidents import Incident, UnitService
 from schemas.money import Money, rounded_to_minor_unit
 from schemas.periods import Month
-from schemas.service_levels import CreditBands, Measurement, ServiceLevel
+from schemas.service_levels import Measurement, ServiceLevel
 
 CALM = settings(deadline=None)
 ZONES = ("UTC", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe")

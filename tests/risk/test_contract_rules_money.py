@@ -10,12 +10,12 @@ import pytest
 
 from risk.contract_rules import bands, caps, stacking
 from risk.contract_rules.statement import Records, Statement, statement
+from schemas.credit_shapes import CreditBands
 from schemas.deal import Deal
 from schemas.errors import NotComputedError
 from schemas.incidents import Incident, Notice, UnitService
 from schemas.money import Money, total
 from schemas.periods import Month
-from schemas.service_levels import CreditBands
 
 NOVEMBER = Month(2026, 11)
 ROWS = [

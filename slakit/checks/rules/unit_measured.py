@@ -10,8 +10,9 @@ from decimal import Decimal
 from fractions import Fraction
 
 from risk.core.data import Hardware, hardware, hardware_generations
+from schemas.credit_shapes import CreditBands
 from schemas.deal import Deal
-from schemas.service_levels import CreditBands, ServiceLevel
+from schemas.service_levels import ServiceLevel
 from slakit.checks.fees import ServiceView, services
 from slakit.checks.finding import Concern, Raised
 from slakit.checks.standards import exact, standards

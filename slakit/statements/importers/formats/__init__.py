@@ -1,0 +1,1 @@
+"""One module for each format; see `slakit.statements.importers.form`."""
