@@ -12,6 +12,17 @@ from schemas.errors import TermsError, TermsErrors
 from schemas.periods import DatePoint, Duration
 from schemas.units import BusinessDays, Identifier, Multiple, Name, Share
 
+ExtensionHead = Literal[
+    "force_majeure",
+    "customer_delay",
+    "agreed_change",
+    "supplier_delay",
+    "permit",
+    "utility_interconnection",
+    "weather",
+]
+"""Cause that may move a date."""
+
 
 class DelayStep(Terms):
     """Damages up to a length of delay."""
@@ -103,16 +114,7 @@ class Delivery(Terms):
     """Milestones and the only ways they move."""
 
     tranches: dict[Identifier, Tranche] = Field(min_length=1, max_length=64)
-    extension_heads: tuple[
-        Literal[
-            "force_majeure",
-            "customer_delay",
-            "agreed_change",
-            "supplier_delay",
-            "permit",
-            "utility_interconnection",
-        ],
-        ...,
-    ] = ("force_majeure", "customer_delay", "agreed_change")
+    extension_heads: tuple[ExtensionHead, ...] = ("force_majeure", "customer_delay", "agreed_change")
+    """`weather`: weather that comes less than once in ten years."""
     notice_business_days: BusinessDays = 5
     """Days in which an extension must be asked for. [business day]"""

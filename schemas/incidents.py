@@ -8,11 +8,12 @@ from typing import Annotated, Literal, Self
 from pydantic import AwareDatetime, Field, model_validator
 
 from schemas.base import Terms
+from schemas.delivery import ExtensionHead
 from schemas.errors import TermsError
 from schemas.exclusions import Head
 from schemas.parties import CauseParty
 from schemas.service_levels import Level
-from schemas.units import Amount, Flag, Identifier, Name, Number, Positive, Share, Text
+from schemas.units import Amount, Day, Days, Flag, Identifier, Name, Number, Positive, Share, Text
 
 RecordId = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -163,3 +164,29 @@ class LedgerEntry(Terms):
     """Credits stated for the month, where they were settled already. [currency]"""
     credits_used: Amount = Decimal(0)
     """Credits set off in this invoice. [currency]"""
+
+
+class DelayEvent(Terms):
+    """A cause that held up a tranche, and the notice by which an extension was asked for."""
+
+    id: RecordId
+    head: ExtensionHead
+    from_day: Day
+    """First day held up."""
+    to_day: Day
+    """First day on which work went on."""
+    critical_days: Days | None = None
+    """Days by which it delays the tranche, the first of them; all when absent. [day]"""
+    notice_at: AwareDatetime | None = None
+    """When notice was given; none was when absent."""
+    tranches: tuple[Identifier, ...] = ()
+    """Tranches it held up; all when empty."""
+    event: Name | None = None
+    """For force majeure: the kind of event, a word of `exclusions.force_majeure.events`."""
+    evidence: tuple[Evidence, ...] = ()
+
+    @model_validator(mode="after")
+    def _ends_after_it_starts(self) -> Self:
+        if self.to_day < self.from_day:
+            raise TermsError(f"to_day {self.to_day}", f"not before from_day {self.from_day}", "correct one of the days")
+        return self

@@ -180,6 +180,13 @@ def _level(
     path = f"service_levels.{name}"
     if terms.aggregation == "fleet_mean":
         raise NotComputedError(f"{path}.aggregation", "a fleet mean in the simulation", "use per_unit")
+    credit = terms.credit
+    if not isinstance(credit, CreditBands):
+        raise NotComputedError(
+            f"{path}.credit",
+            f"a credit of shape {credit.shape!r} on single units of level {terms.level!r} in the simulation",
+            "use bands there, or leave the level out",
+        )
     rules = counting_rules(deal.measurement, terms.measurement)
     assert deal.delivery is not None
     groups: list[TrancheUnits] = []
@@ -209,10 +216,10 @@ def _level(
                 )
             own = cluster.nodes is not None and cluster.nodes.interrupts_per_node_year is not None
             rests_on = f"clusters.{key}.{'nodes.interrupts_per_node_year' if own else 'hardware'}"
-            laws[key] = units, each, _survival(rate, lengths, terms.credit, rules, windows, rests_on)
+            laws[key] = units, each, _survival(rate, lengths, credit, rules, windows, rests_on)
         units, each, survival = laws[key]
         groups.append(TrancheUnits(position, units, each, survival))
-    return LevelUnits(name, terms.credit, rules, tuple(groups)), notes
+    return LevelUnits(name, credit, rules, tuple(groups)), notes
 
 
 def _refuse_too_many(levels: Sequence[LevelUnits], tranches: int, months: int) -> None:

@@ -12,7 +12,8 @@ from risk.core.calendar import HOURS_PER_EQUAL_MONTH
 from risk.core.data import Hardware, hardware
 from risk.core.downtime import Lengths
 from schemas.capacity import Cluster
-from schemas.errors import MissingTermError
+from schemas.credit_shapes import CreditBands
+from schemas.errors import MissingTermError, NotComputedError
 from schemas.service_levels import Measurement, ServiceLevel
 from schemas.sources import Sourced
 
@@ -179,6 +180,11 @@ def node_law(
     window_minutes
         Length of the month. [min]
 
+    Raises
+    ------
+    NotComputedError
+        For a level whose credit is no table of bands.
+
     Notes
     -----
     A slot alternates between an exponential up time and an exponential time down with the mean of what ends it: a
@@ -188,15 +194,20 @@ def node_law(
     rates = node_rates(cluster, path)
     bands: tuple[float, ...] = ()
     if level is not None:
+        table = level.credit
+        if not isinstance(table, CreditBands):
+            raise NotComputedError(
+                f"{path}.nodes", f"bands of one slot for a credit of shape {table.shape!r}", "ask without a level"
+            )
         rules = counting_rules(measurement or Measurement(), level.measurement)
         law = slot_law(
             rates.interrupts_per_year / HOURS_PER_YEAR / 60.0,
             rates.lengths(),
-            level.credit,
+            table,
             rules,
             window_minutes,
         )
-        within = band_probabilities(law, level.credit, rules, window_minutes)
+        within = band_probabilities(law, table, rules, window_minutes)
         bands = tuple(p - deeper for p, deeper in zip(within, (*within[1:], 0.0), strict=True))
     availability = rates.availability()
     return NodeLawResult(

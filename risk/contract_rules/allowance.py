@@ -1,4 +1,4 @@
-"""Hours that may be excluded in a month or a quarter, used up in order of time."""
+"""Hours that may be excluded in a month, a quarter or a contract year, used up in order of time."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from schemas.periods import Month
 
 MONTH_PARAGRAPH = "scheduled-maintenance.cap"
 QUARTER_PARAGRAPH = "emergency-maintenance.cap"
+CLUSTER_PARAGRAPH = "scheduled-maintenance.cluster-cap"
+YEAR_PARAGRAPH = "excluded-downtime.year-cap"
 
 Periods = Callable[[datetime], Span]
 """Moment to the period of the allowance that holds it."""
@@ -25,23 +27,34 @@ def months(zone: str) -> Periods:
 
 def quarters(first_month: Month, zone: str) -> Periods:
     """Return quarters of the contract year: three calendar months each, counted from its first month."""
+    return _months_together(3, first_month, zone)
 
-    def quarter(moment: datetime) -> Span:
+
+def years(first_month: Month, zone: str) -> Periods:
+    """Return contract years: twelve calendar months each, counted from the first month of one."""
+    return _months_together(12, first_month, zone)
+
+
+def _months_together(number: int, first_month: Month, zone: str) -> Periods:
+    def period(moment: datetime) -> Span:
         now = Month.of(moment, zone)
         since = (now.year - first_month.year) * 12 + now.month - first_month.month
-        start = first_month.plus(since - since % 3)
-        return month_span(start, zone)[0], month_span(start.plus(2), zone)[1]
+        start = first_month.plus(since - since % number)
+        return month_span(start, zone)[0], month_span(start.plus(number - 1), zone)[1]
 
-    return quarter
+    return period
 
 
-def exact(wanted: Spans, cap_hours: Decimal | None, periods: Periods, paragraph: str, term: str) -> Computed[Spans]:
+def exact(
+    wanted: Spans, cap_hours: Decimal | None, periods: Periods, paragraph: str, term: str, *, of: str = "one unit"
+) -> Computed[Spans]:
     """Return the part of `wanted` that the allowance covers, with one step for each period that it is used in.
 
     Parameters
     ----------
-    wanted : downtime of one unit that the head covers, not excluded for another reason.
-    cap_hours : greatest excluded time of the unit in one period; no limit when None. [h]
+    wanted : downtime that the head covers, not excluded for another reason.
+    cap_hours : greatest excluded time in one period; no limit when None. [h]
+    of : whose time it is, in words.
     """
     if cap_hours is None or not wanted:
         return Computed(wanted, ())
@@ -63,7 +76,7 @@ def exact(wanted: Spans, cap_hours: Decimal | None, periods: Periods, paragraph:
     steps = tuple(
         Step(
             paragraph,
-            f"{cap_hours} hours of one unit may be excluded from {period[0]:%Y-%m-%d} on, used up in order of time; "
+            f"{cap_hours} hours of {of} may be excluded from {period[0]:%Y-%m-%d} on, used up in order of time; "
             "what goes beyond counts",
             exact_minutes(used[period]),
             {"period": period, "asked": exact_minutes(asked[period]), "allowed": exact_minutes(cap)},

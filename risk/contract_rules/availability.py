@@ -48,8 +48,11 @@ def exact(
     return Computed(value, tuple(steps))
 
 
-def promised(measured: Fraction | None, level: ServiceLevel, level_id: str) -> Computed[bool]:
-    """Return whether the target was met; a period without availability misses nothing."""
+def promised(measured: Fraction | None, level: ServiceLevel, level_id: str) -> Computed[bool | None]:
+    """Return whether the target was met, None without a target; a period without availability misses nothing."""
+    if level.target is None:
+        rule = "the row promises no availability, so none is met or missed"
+        return Computed(None, (Step(TABLE_PARAGRAPH, rule, None, {"availability": measured}),))
     met = measured is None or measured >= Fraction(level.target)
     step = Step(
         TABLE_PARAGRAPH,

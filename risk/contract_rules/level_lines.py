@@ -8,9 +8,11 @@ from fractions import Fraction
 
 from risk.contract_rules import (
     availability,
-    bands,
     caps,
+    counted_outages,
     credit_base,
+    credit_shape,
+    hourly_price,
     measured_from,
     measurement_period,
     minutes,
@@ -18,6 +20,7 @@ from risk.contract_rules import (
     rounding,
 )
 from risk.contract_rules.counting_rules import counting_rules, own_rules_step
+from risk.contract_rules.credit_facts import ShapeFacts
 from risk.contract_rules.intervals import Minutes, Span, Spans, clipped, exact_minutes, length, whole_minutes
 from risk.contract_rules.lines import Line
 from risk.contract_rules.measurement_period import month_span
@@ -200,17 +203,36 @@ def _credited(
     level = terms.service_levels[level_id]
     span = month_span(month, terms.measurement.zone)
     promised = availability.promised(value, level, level_id)
-    share = bands.exact(value, level.credit, level_id)
     excused = one.history.excluded.by_head.get("force_majeure", ())
     relief = terms.exclusions.force_majeure
     base = credit_base.exact(one.unit, span, excused, fees.base, terms.credits, relief)
+    unit_fee = credit_base.accrued_fee(one.unit, span, excused, relief)
+    price = hourly_price.exact(one.unit, span)
+    facts = ShapeFacts(
+        availability=value,
+        counted=one.minutes.counted,
+        window=one.window,
+        find_outages=lambda: counted_outages.within(
+            one.history,
+            span,
+            counting_rules(terms.measurement, level.measurement),
+            level_id,
+            longest_only=terms.credits.within_level == "worst_outage",
+        ),
+        base=base.value,
+        hourly_price=price.value,
+        zone=terms.measurement.zone,
+        span=span,
+        most=None if terms.blank("credits.caps.unit") else Fraction(terms.credits.caps.unit) * unit_fee,
+        bases={"unit_fee_accrued": unit_fee, "service_fee_accrued": fees.base} if terms.blank("credits.base") else {},
+    )
+    earned = credit_shape.exact(facts, level, level_id, terms)
     credit = zero(register.currency)
-    tail = base.steps
-    if share.value:
-        unit_fee = credit_base.accrued_fee(one.unit, span, excused, relief)
-        capped = caps.of_unit(Fraction(share.value) * base.value, unit_fee, terms.credits.caps)
+    tail = price.steps if level.credit.shape in credit_shape.PRICED_BY_HOUR else base.steps
+    if earned.value.credit and earned.value.not_computed is None:
+        capped = caps.of_unit(earned.value.credit, unit_fee, terms.credits.caps)
         rounded = rounding.exact(capped.value, register.currency, terms.credits.rounding)
-        credit, tail = rounded.value, (*base.steps, *capped.steps, *rounded.steps)
+        credit, tail = rounded.value, (*tail, *capped.steps, *rounded.steps)
     return Line(
         period=month,
         service_level=level_id,
@@ -224,11 +246,13 @@ def _credited(
         unknown_minutes=one.unknown,
         availability=value,
         target_met=promised.value,
-        credit_fraction=share.value,
+        credit_fraction=earned.value.credit_fraction,
         base=base.value,
         credit=credit,
         payable=credit,
-        steps=(*one.steps, *steps, *promised.steps, *share.steps, *tail),
+        days_added=earned.value.days_added,
+        not_computed=earned.value.not_computed,
+        steps=(*one.steps, *steps, *promised.steps, *earned.steps, *tail),
     )
 
 

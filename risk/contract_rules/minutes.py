@@ -99,6 +99,11 @@ def exact(
     return Computed(value, tuple(steps))
 
 
+def of_spans(outage: Outage, spans: Spans, rules: CountingRules) -> Minutes:
+    """Return the minutes of the parts `spans` of an outage. [min]"""
+    return _of_outage(outage, spans, (), rules).down
+
+
 def _of_outage(outage: Outage, pieces: Spans, excluded: Spans, rules: CountingRules) -> Counted:
     """Return the minutes of the pieces of one outage that belong to a month."""
     out = intersection(pieces, excluded) if excluded else ()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from risk.contract_rules import measured_from, planned_work
+from risk.contract_rules import measured_from, planned_work, root_cause_reports
 from risk.contract_rules.intervals import Spans, clipped
+from risk.contract_rules.judged_window import Case
 from risk.contract_rules.measurement_period import month_span
 from risk.contract_rules.register import Register
 from risk.core.computed import Step
@@ -30,6 +31,29 @@ def notes(register: Register) -> tuple[str, ...]:
 
 def checks(register: Register) -> tuple[Step, ...]:
     """Return steps of the checks that move no money."""
+    return (*_planned_at_once(register), *reports(register))
+
+
+def reports(register: Register) -> tuple[Step, ...]:
+    """Return whether reports on outages that ended in the periods came in time."""
+    steps: list[Step] = []
+    for month in register.periods:
+        terms = register.terms(month)
+        promised, zone = terms.operations.reports, terms.measurement.zone
+        if promised is None:
+            continue
+        span = month_span(month, zone)
+        for unit in register.tree.units.values():
+            history = register.history(unit, register.usual_level(unit, month), month)
+            case = Case(register.tree.names(unit.id), (), (), register.notices, register.known_until)
+            for outage in history.outages:
+                if span[0] <= outage.end < span[1] and outage.end < register.open_until:
+                    steps += root_cause_reports.exact(outage, case, promised, zone).steps
+    return tuple(steps)
+
+
+def _planned_at_once(register: Register) -> tuple[Step, ...]:
+    """Return the check of how many nodes were under planned work at once."""
     month = register.periods[-1]
     terms = register.terms(month)
     limit = terms.exclusions.scheduled.max_concurrent_fraction
@@ -104,7 +128,7 @@ def _windows(register: Register) -> Iterator[str]:
     scheduled = register.deal.exclusions.scheduled
     if scheduled.windows and any(window.kind == "scheduled" for window in windows):
         yield f"Whether planned work lay inside the agreed times ({scheduled.windows}) was not checked: they are words."
-    for step in checks(register):
+    for step in _planned_at_once(register):
         if not step.result:
             share = as_decimal(step.inputs["greatest_share"])  # type: ignore[arg-type]
             yield (

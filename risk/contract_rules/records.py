@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from risk.contract_rules.intervals import END, Span, Spans, union
 from schemas.errors import DealError, Problem
-from schemas.incidents import Incident, Notice, UnitService, Window
+from schemas.incidents import Incident, LedgerEntry, Notice, Ticket, UnitService, Window
 from schemas.service_levels import Level
 
 
@@ -27,6 +27,8 @@ class Records:
     windows: Sequence[Window] = ()
     notices: Sequence[Notice] = ()
     units: Sequence[UnitService] = ()
+    tickets: Sequence[Ticket] = ()
+    ledger: Sequence[LedgerEntry] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class Spell:
     """[currency/month]"""
     prepaid_fraction: Decimal
     """[1]"""
+    hourly_price: Decimal | None = None
+    """Price for an hour, where the record gives it. [currency/h]"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,7 @@ def _unit(name: str, records: Sequence[UnitService], default_start: datetime) ->
                     ),
                     record.monthly_fee,
                     record.prepaid_fraction,
+                    record.hourly_price,
                 )
                 for record in records
             ),

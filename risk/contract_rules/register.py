@@ -51,7 +51,8 @@ class Register:
         self.open_until = self.as_of or month_span(self.periods[-1], zone)[1]
         self.known_until = self.as_of or END
         self._clocked: dict[tuple[str, int], tuple[ClockedIncident, ...]] = {}
-        self._histories: dict[tuple[str, str | None, CountingRules, int], UnitHistory] = {}
+        self._histories: dict[tuple[str, str | None, CountingRules, int, bool], UnitHistory] = {}
+        self._work_of_cluster: dict[tuple[str, int], Spans] = {}
         self._children: dict[tuple[str, int], tuple[Child, ...]] = {}
         self._check()
 
@@ -89,16 +90,20 @@ class Register:
         year = max(_months_between(first, month), 0) // MONTHS_PER_YEAR
         return year, first.plus(year * MONTHS_PER_YEAR)
 
-    def history(self, unit: Unit, level_id: str | None, month: Month) -> UnitHistory:
-        """Return the history of a unit on the terms of `month`; without a level, under the general counting rules."""
+    def history(self, unit: Unit, level_id: str | None, month: Month, *, in_cluster: bool = True) -> UnitHistory:
+        """Return the history of a unit on the terms of `month`; without a level, under the general counting rules.
+
+        Without `in_cluster` the allowance of the cluster for planned work, and what nodes bring about, are left out.
+        """
         terms, version = self.terms(month), self._version(month)
         level = terms.service_levels[level_id] if level_id is not None else None
         rules = counting_rules(terms.measurement, level.measurement if level else None)
-        key = (unit.id, level_id, rules, version)
+        cluster = self._planned_work(unit, month) if in_cluster else None
+        key = (unit.id, level_id, rules, version, cluster is not None)
         if key not in self._histories:
             rolled: Spans = ()
             records = self.clocked(unit, month)
-            if level is not None:
+            if level is not None and in_cluster:
                 children = self.children(unit, level, month)
                 rolled = roll_up.exact(children, level, (), unit.in_service, unit.id, level_id or "").value.down
             self._histories[key] = unit_history(
@@ -106,7 +111,7 @@ class Register:
                 level_id,
                 unit.in_service,
                 records,
-                Case(self.tree.names(unit.id), (), self.records.windows, self.notices),
+                Case(self.tree.names(unit.id), (), self.records.windows, self.notices, self.known_until, cluster),
                 terms,
                 rules,
                 self.first_months[unit.service],
@@ -159,6 +164,40 @@ class Register:
     def notices(self) -> dict[str, Notice]:
         """Return the notices sent when the statement is made, by id."""
         return {notice.id: notice for notice in self.records.notices if notice.sent_at <= self.known_until}
+
+    def _planned_work(self, unit: Unit, month: Month) -> tuple[str, Spans] | None:
+        """Return the cluster of a unit and the time in which any unit of it was under scheduled maintenance.
+
+        The units of a service that are in no cluster on record stand together. None where no allowance is agreed.
+        """
+        terms, version = self.terms(month), self._version(month)
+        planned = any(window.kind == "scheduled" for window in self.records.windows)
+        if terms.exclusions.scheduled.cap_cluster_quarter_hours is None or not planned:
+            return None
+        name = self.cluster_of(unit)
+        if (name, version) not in self._work_of_cluster:
+            self._work_of_cluster[name, version] = union(
+                span
+                for other in self.tree.units.values()
+                if other.id in self.incidents and self.cluster_of(other) == name
+                for level_id in (self.usual_level(other, month),)
+                for span in self.history(other, level_id, month, in_cluster=False).excluded.by_head.get("scheduled", ())
+            )
+        return name, self._work_of_cluster[name, version]
+
+    def usual_level(self, unit: Unit, month: Month) -> str | None:
+        """Return the first service level that measures a unit, None where there is none."""
+        levels = self.terms(month).service_levels.items()
+        fits = (i for i, level in levels if level.level == unit.level and level.service in (None, unit.service))
+        return next(fits, None)
+
+    def cluster_of(self, unit: Unit) -> str:
+        """Return the cluster that a unit is or stands in, or its service where no cluster is on record."""
+        units = self.tree.units
+        return next(
+            (name for name in sorted(self.tree.names(unit.id)) if name in units and units[name].level == "cluster"),
+            unit.service,
+        )
 
     def _level_of_node(self, node: Unit, month: Month) -> str | None:
         """Return the service level whose counting rules apply to a node that is rolled up; None: the general ones."""

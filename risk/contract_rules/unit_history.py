@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from risk.contract_rules import excluded_downtime, flaps, minimum_outage, outage_end, outage_start, readings
@@ -124,7 +124,7 @@ def unit_history(
         traces += [Trace(outage.span, step) for step in tested.steps]
     down = union(piece for outage in kept for piece in outage.pieces)
     down_records = [(i, spans) for i, spans in spells if i.state in ("down", "planned") and spans]
-    own_case = Case(case.names, down_records, case.windows, case.notices)
+    own_case = replace(case, spells=down_records)
     excludable = difference(down, rolled_up) if rolled_up else down
     excluded = excluded_downtime.exact(
         excludable, own_case, terms.exclusions, terms.measurement.zone, first_month

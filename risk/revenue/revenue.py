@@ -93,7 +93,10 @@ class Revenue:
         self.prepayment.step(month, state, fees)
 
     def _service(self, month: int, state: State) -> None:
-        measured = {level.id: level.measured(state, month, self._window(level, month, state)) for level in self.levels}
+        hours = float(self.setting.timeline.window_minutes[month - 1]) / 60
+        measured = {
+            level.id: level.measured(state, month, self._window(level, month, state), hours) for level in self.levels
+        }
         self._bad_months(month, state, measured)
         self._credits(month, state, measured)
         state.now["fees_payable"] = state.now["fees"] - state.now["credits"]

@@ -8,11 +8,13 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from risk.contract_rules import bands
+from risk.contract_rules import bands, credit_shape
 from risk.contract_rules.counting_rules import CountingRules, counting_rules
 from risk.contract_rules.measurement_period import FIXED_MONTH_MINUTES
 from risk.core.protocol import State
 from risk.core.setting import Setting
+from schemas.credit_shapes import CreditBands
+from schemas.deal import Deal
 from schemas.errors import NotComputedError
 from schemas.service_levels import ServiceLevel
 
@@ -35,6 +37,8 @@ class MeasuredMonth:
     """Where in the flattened window there is downtime that counts, shape (down,)."""
     counted: IntArray
     """That downtime, same shape. [min, or s as counted]"""
+    hours: float
+    """Length of the month. [h]"""
 
     @property
     def window_of_down(self) -> IntArray:
@@ -90,20 +94,21 @@ class SimulatedLevel:
         part = np.where(share > 1 - 1e-9, whole, part)
         return np.asarray(np.where(self.tranches, part, 0.0), dtype=np.int64)
 
-    def measured(self, state: State, month: int, window: IntArray) -> MeasuredMonth:
+    def measured(self, state: State, month: int, window: IntArray, hours: float) -> MeasuredMonth:
         """Return the downtime that counts in the month, within the time in which each tranche is measured.
 
         Parameters
         ----------
         window : time in which each tranche is measured, shape (draws, tranches). [min, or s as counted]
+        hours : length of the month. [h]
         """
         nowhere = np.zeros(0, dtype=np.int64)
         by_month = state.now.get(f"counted_{self.clock[0]}:{self.id}")
         if by_month is None:
-            return MeasuredMonth(window, nowhere, nowhere)
+            return MeasuredMonth(window, nowhere, nowhere, hours)
         counted = by_month[:, :, month - 1].ravel()
         down = np.flatnonzero((counted > 0) & (window.ravel() > 0))
-        return MeasuredMonth(window, down, counted[down])
+        return MeasuredMonth(window, down, counted[down], hours)
 
     def credit(self, state: State, month: MeasuredMonth, fees: FloatArray, base: FloatArray) -> FloatArray:
         """Return the credit of each tranche before month and year caps, shape (draws, tranches). [currency]
@@ -118,8 +123,19 @@ class SimulatedLevel:
         if self.terms.level in COUNTED_LEVELS:
             return self._credit_of_many(state, month.window, fees, base)
         credit = np.zeros(fees.size)
-        fraction = bands.arrays(month.counted, month.window_of_down, self.terms.credit)
-        line = np.minimum(fraction * base.ravel()[month.down], self.unit_cap * fees.ravel()[month.down])
+        fee = fees.ravel()[month.down]
+        served_hours = month.hours * state.now["share_in_term"].ravel()[month.down]
+        price = np.divide(fee, served_hours, out=np.zeros_like(fee), where=served_hours > 0)
+        line = credit_shape.arrays(
+            month.counted,
+            month.window_of_down,
+            self.terms,
+            self.id,
+            base.ravel()[month.down],
+            price,
+            minute=self.clock[1],
+        )
+        line = np.minimum(line, self.unit_cap * fee)
         credit[month.down] = np.round(line, 2)
         return credit.reshape(fees.shape)
 
@@ -132,10 +148,24 @@ class SimulatedLevel:
         nodes_each = self.terms.n or 1
         part = np.divide(float(nodes_each), self.nodes, out=np.zeros_like(self.nodes), where=self.nodes > 0)
         unit_base = base if self.of_service_fee else base * part
-        for b, band in enumerate(self.terms.credit.bands):
+        table = self.terms.credit
+        assert isinstance(table, CreditBands)  # other shapes of such levels are refused
+        for b, band in enumerate(table.bands):
             line = np.minimum(unit_base * float(band.credit_fraction), self.unit_cap * fees * part)
             credit += counts[:, :, b] / nodes_each * np.round(line, 2)  # each unit's line is rounded to the cent
         return np.asarray(credit * (window > 0))
+
+
+def _refuse(name: str, terms: ServiceLevel, deal: Deal) -> None:
+    """Refuse a credit that the simulation cannot read from the downtime of a month, or that is not stated."""
+    if terms.level in COUNTED_LEVELS and not isinstance(terms.credit, CreditBands):
+        raise NotComputedError(
+            f"service_levels.{name}.credit",
+            f"a credit of shape {terms.credit.shape!r} on single units of level {terms.level!r} in the simulation",
+            "use bands there, or leave the level out",
+        )
+    credit_shape.refuse(terms, name)
+    credit_shape.refuse_blank(terms, name, deal)
 
 
 def simulated_levels(setting: Setting) -> tuple[tuple[SimulatedLevel, ...], tuple[str, ...]]:
@@ -155,6 +185,7 @@ def simulated_levels(setting: Setting) -> tuple[tuple[SimulatedLevel, ...], tupl
                 f"service_levels.{name}.aggregation", "a fleet mean", "use per_unit, or leave the level out"
             )
         if terms.level in COUNTED_LEVELS + WHOLE_UNIT_LEVELS:
+            _refuse(name, terms, deal)
             kept.append(
                 SimulatedLevel(
                     id=name,

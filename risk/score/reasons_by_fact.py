@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from risk.contract_rules import credit_shape
 from risk.score.reason import Facts, Reason, percent
 
 DEAR_RENT = 1.15
@@ -78,13 +79,10 @@ def _thin_cover(facts: Facts) -> Reason | None:
 
 
 def _one_credit(facts: Facts) -> Reason | None:
-    """R10: one month at the deepest credit band takes more than debt service leaves."""
+    """R10: one month at the greatest credit takes more than debt service leaves."""
     deal = facts.deal
-    deepest = [
-        float(level.credit.bands[-1].credit_fraction)
-        for level in deal.service_levels.values()
-        if level.level in WHOLE_LEVELS
-    ]
+    most = [credit_shape.greatest_share(level) for level in deal.service_levels.values() if level.level in WHOLE_LEVELS]
+    deepest = [float(share) for share in most if share is not None]
     if not deepest:
         return None
     fraction = min(max(deepest), float(deal.credits.caps.unit))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from risk.contract_rules import monthly_price
+from risk.contract_rules import credit_shape, monthly_price
 from schemas.capacity import Cluster
 from schemas.commercial import Price
 from schemas.deal import Deal
@@ -59,12 +59,21 @@ class ServiceView:
         return Money(rounded_to_minor_unit(amount, currency), currency)
 
     def worst_month(self) -> Fraction | None:
-        """Return the credit of a month in which every level pays its last band, before the month cap. [currency]"""
+        """Return the credit of a month in which every level pays its most, before the month cap. [currency]
+
+        None where the fee is not known, or a level does not say what it pays.
+        """
         fee = self.fee()
         if fee is None or not self.levels:
             return None
-        tops = [max(Fraction(b.credit_fraction) for b in level.credit.bands) for level in self.levels.values()]
-        share = max(tops) if self.deal.credits.between_levels == "highest_level" else sum(tops, Fraction(0))
+        tops: list[Fraction] = []
+        for level in self.levels.values():
+            top = credit_shape.greatest_share(level)
+            if top is None:
+                return None
+            tops.append(top)
+        one_level = self.deal.credits.between_levels in ("highest_level", "choose_one")
+        share = max(tops) if one_level else sum(tops, Fraction(0))
         return min(share, Fraction(self.deal.credits.caps.unit)) * fee
 
     def worst_month_paid(self) -> Fraction | None:

@@ -193,6 +193,85 @@ def scenarios(
 
 
 @app.command()
+def credits(
+    deal: DealFile,
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs, tickets, exports.", show_default=False)],
+    periods: Annotated[
+        str | None,
+        typer.Option("--period", metavar="P", help="2026-10, or 2026-01..2026-06; default, all the logs reach into."),
+    ] = None,
+    windows: Annotated[Path | None, typer.Option(metavar="F", help="Maintenance and other excluded windows.")] = None,
+    notices: Annotated[Path | None, typer.Option(metavar="F", help="Notices, claims and reports as sent.")] = None,
+    units: Annotated[Path | None, typer.Option(metavar="F", help="Units and fees; default, those of the deal.")] = None,
+    ledger: Annotated[Path | None, typer.Option(metavar="F", help="Invoices and credits used, by month.")] = None,
+    tickets: Annotated[Path | None, typer.Option(metavar="F", help="Tickets, for times of response.")] = None,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="LOG", help="The other side's log: both statements and every minute of difference."),
+    ] = None,
+    contract: Annotated[
+        Path | None, typer.Option(metavar="PDF", help="Signed copy whose clause numbers are cited.")
+    ] = None,
+    zone: Annotated[str | None, typer.Option(metavar="Z", help="Zone of times in the logs without one.")] = None,
+    form: Annotated[str | None, typer.Option("--format", metavar="NAME", help="Format of the logs.")] = None,
+    level: Annotated[str | None, typer.Option(metavar="LEVEL", help="Level of units where a log names none.")] = None,
+    unit: Annotated[str | None, typer.Option(metavar="ID", help="Unit of a log that names none.")] = None,
+    captured_at: Annotated[
+        str | None, typer.Option("--captured-at", metavar="T", help="When a snapshot was taken.")
+    ] = None,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="T", help="Nothing after this is known; default, all is.")
+    ] = None,
+    with_names: Annotated[bool, typer.Option("--with-names", help="Keep names of users and jobs.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="FILE", help="Statement .pdf, lines .csv, all .json, claim pack .zip."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """State the credits that logs give under a deal, minute by minute."""
+    from slakit.cli import credits as command
+
+    asked = command.Request(
+        deal, tuple(logs), periods, windows, notices, units, ledger, tickets, tuple(against or ()), contract,
+        zone, form, level, unit, captured_at, as_of, with_names, out,
+    )  # fmt: skip
+    _finish(as_json, command.run, asked)
+
+
+@app.command()
+def league(
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs of one service.", show_default=False)],
+    fee: Annotated[str, typer.Option(metavar="F", help="Monthly fee of one unit.")] = "100000",
+    currency: Annotated[str, typer.Option(metavar="C", help="Currency of the fee.")] = "USD",
+    periods: Annotated[
+        str | None,
+        typer.Option("--period", metavar="P", help="2026-10, or 2026-01..2026-06; default, all the logs reach into."),
+    ] = None,
+    zone: Annotated[str | None, typer.Option(metavar="Z", help="Zone of times in the logs without one.")] = None,
+    form: Annotated[str | None, typer.Option("--format", metavar="NAME", help="Format of the logs.")] = None,
+    unit: Annotated[str | None, typer.Option(metavar="ID", help="The one unit of the logs to look at.")] = None,
+    captured_at: Annotated[
+        str | None, typer.Option("--captured-at", metavar="T", help="When a snapshot was taken.")
+    ] = None,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="T", help="When it is asked; late claims are then lost.")
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--schedules", metavar="DIR", help="Other schedules than those that come along.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what every published schedule would have paid for a log."""
+    from slakit.cli import league as command
+
+    asked = command.Request(
+        tuple(logs), fee, currency, periods, zone, form, unit, captured_at, as_of, folder
+    )  # fmt: skip
+    _finish(as_json, command.run, asked)
+
+
+@app.command()
 def verify(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Document that slakit made.", show_default=False)],
     workers: Annotated[

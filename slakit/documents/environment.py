@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from risk.contract_rules import effective_term
 from schemas.errors import DealError, Problem, TermsError
+from slakit.documents.credit_words import credit_in_words
 from slakit.documents.nodes import Run
 from slakit.documents.values import TOKEN_END, TOKEN_START, Nothing, Printed, Reader, View, clean
 from slakit.documents.wording import counted, day, edge, filters, number
@@ -37,6 +38,7 @@ class Templates:
             del self.environment.filters[name]
         self.environment.filters.update(filters(reader))
         self.environment.filters["edge"] = self._edge
+        self.environment.filters["credit"] = self._credit
         self.environment.tests["none"] = lambda value: value is None or isinstance(value, Nothing)
         self.environment.globals.update(
             term=lambda path: reader.term(self._path(path)),
@@ -82,6 +84,12 @@ class Templates:
         """Return in words where one band of a credit table lies."""
         edges = tuple(band.below for band in bands)
         return self.reader.token(Run("term", edge(edges, index), self.reader.path_behind(edges[index])))
+
+    def _credit(self, credit: View) -> Markup:
+        """Return in words what a credit of any shape pays."""
+        currency = self.reader.value("commercial.currency")
+        words = credit_in_words(self.reader.whole(credit), str(currency) if currency else None)
+        return self.reader.token(Run("term", words, self.reader.path_behind(credit)))
 
     def _effective_firm_term(self) -> Any:
         """Return in words how long every tranche is bound."""

@@ -1,16 +1,20 @@
 """What does not count: notice, announced times, allowances, causes, force majeure, overlaps."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from risk.contract_rules.exclusion_ledger import ExclusionRow, exclusion_ledger
+from risk.contract_rules.register import Register
 from risk.contract_rules.statement import Line, Records, Statement, statement
 from schemas.deal import Deal
 from schemas.errors import MissingTermError, NotComputedError
-from schemas.incidents import Incident, Notice, UnitService, Window
+from schemas.incidents import Evidence, Incident, Notice, UnitService, Window
 from schemas.periods import Month
 
 NOVEMBER = Month(2026, 11)
@@ -319,3 +323,310 @@ def test_windows_on_record_are_taken_as_proved_and_what_they_name_is_checked():
     assert any("Notices gone" in note for note in notes)
     assert any("Windows name ghost" in note for note in notes)
     assert any("(Tuesdays) was not checked" in note for note in notes)
+
+
+# recovery after a window
+
+
+@pytest.mark.parametrize(
+    ("grace", "until", "minutes"),
+    [
+        ("0", "2026-11-10T09:00", 240),
+        ("2", "2026-11-10T09:00", 360),  # four hours and two of the three that follow
+        ("2", "2026-11-10T07:00", 300),  # the unit is back after one
+        ("2", "2026-11-10T06:00", 240),  # back with the end of the window: nothing to recover
+    ],
+)
+def test_time_to_bring_the_unit_back_is_excluded_up_to_the_grace(grace, until, minutes):
+    terms = deal({"recovery_grace_hours": grace})
+    hold = [window("customer_hold", "2026-11-10T02:00", "2026-11-10T06:00")]
+    assert excluded(terms, [down("2026-11-10T02:00", until)], hold) == minutes
+
+
+def test_an_outage_that_starts_after_the_window_has_no_grace():
+    terms = deal({"recovery_grace_hours": "4"})
+    hold = [window("customer_hold", "2026-11-10T02:00", "2026-11-10T06:00")]
+    for start in ("2026-11-10T06:00", "2026-11-10T06:30"):
+        assert excluded(terms, [down(start, "2026-11-10T08:00")], hold) == 0
+
+
+def test_work_that_overran_its_announced_end_has_no_grace_and_grace_uses_up_the_allowance():
+    terms = deal({"recovery_grace_hours": "4", "scheduled": {"cap_unit_month_hours": "5"}})
+    outage = [down("2026-11-10T02:00", "2026-11-10T09:00")]
+    over = notice("2026-11-01T00:00", covers_to=at("2026-11-10T04:00"))
+    assert excluded(terms, outage, WORK, [over]) == 120
+    assert excluded(terms, outage, WORK, [notice("2026-11-01T00:00")]) == 300  # four of work, one of three to recover
+
+
+# allowances of the year and of the cluster
+
+
+def test_the_hours_of_the_year_run_over_all_heads_and_start_anew_with_the_contract_year():
+    terms = deal({"year_cap_hours": "6"})
+    outages = [
+        down("2026-11-10T02:00", "2026-11-10T06:00"),
+        down("2026-11-20T02:00", "2026-11-20T06:00"),
+        down("2026-12-05T02:00", "2026-12-05T03:00"),
+        down("2027-03-05T02:00", "2027-03-05T03:00"),
+    ]
+    windows = [
+        window("scheduled", "2026-11-10T02:00", "2026-11-10T06:00"),
+        window("customer_hold", "2026-11-20T02:00", "2026-11-20T06:00"),
+        window("customer_hold", "2026-12-05T02:00", "2026-12-05T03:00"),
+        window("customer_hold", "2027-03-05T02:00", "2027-03-05T03:00"),
+    ]
+    units = [node(in_service_from=at("2026-03-01T00:00"))]
+    periods = [NOVEMBER, Month(2026, 12), Month(2027, 3)]
+    lines = result(terms, outages, windows, [notice("2026-11-01T00:00")], units, periods).lines
+    assert [line.excluded_minutes for line in lines] == [360, 0, 60]
+    (step,) = {step.result for step in steps(lines[0], "excluded-downtime.year-cap")}
+    assert step == 360
+
+
+def test_the_hours_of_a_cluster_are_those_in_which_any_of_its_units_is_taken():
+    # rolling work: each node has two hours of its own, six hours in all, four may be excluded in the quarter
+    units = [
+        UnitService(unit_id="c", level="cluster", service="compute", monthly_fee=Decimal(0)),
+        *(node(f"n{i}", parent_id="c") for i in (1, 2, 3)),
+        node("n9", parent_id="elsewhere"),
+    ]
+    hours = {"n1": (2, 4), "n2": (3, 5), "n3": (5, 7), "n9": (6, 8)}
+    outages = [down(f"2026-11-10T0{a}:00", f"2026-11-10T0{b}:00", name) for name, (a, b) in hours.items()]
+    windows = [
+        window("scheduled", f"2026-11-10T0{a}:00", f"2026-11-10T0{b}:00", id=name, unit_ids=(name,))
+        for name, (a, b) in hours.items()
+    ]
+    sent = [notice("2026-11-01T00:00")]
+
+    def minutes(cap: str | None) -> list[object]:
+        terms = deal({"scheduled": {"cap_cluster_quarter_hours": cap}})
+        return [line.excluded_minutes for line in result(terms, outages, windows, sent, units).lines]
+
+    assert minutes(None) == [120, 120, 120, 120]
+    assert minutes("4") == [120, 120, 60, 120]  # 02:00 to 06:00; n9 stands in no cluster of these
+    assert minutes("2") == [120, 60, 0, 120]
+
+
+def test_the_hours_of_a_cluster_are_renewed_with_the_quarter():
+    terms = deal({"scheduled": {"cap_cluster_quarter_hours": "1"}})
+    days = ("2026-09-30T02:00", "2026-09-30T04:00"), ("2026-10-02T02:00", "2026-10-02T04:00")
+    outages = [down(*day) for day in days]
+    windows = [window("scheduled", *day) for day in days]
+    units = [node(in_service_from=at("2026-01-01T00:00"))]
+    sent = [notice("2026-09-01T00:00")]
+    lines = result(terms, outages, windows, sent, units, [Month(2026, 9), Month(2026, 10)]).lines
+    assert [line.excluded_minutes for line in lines] == [60, 60]
+
+
+def test_work_on_a_cluster_whose_nodes_are_rolled_up_is_held_against_its_hours():
+    levels = {
+        "nodes": {
+            "level": "node",
+            "target": "0.999",
+            "credit": {"bands": [{"below": "0.999", "credit_fraction": "1"}]},
+        },
+        "cluster": {
+            "level": "cluster",
+            "target": "0.999",
+            "nodes_needed_share": "1",
+            "credit": {"bands": [{"below": "0.999", "credit_fraction": "1"}]},
+        },
+    }
+    terms = deal({"scheduled": {"cap_cluster_quarter_hours": "3"}}, service_levels=levels)
+    units = [UnitService(unit_id="c", level="cluster", service="compute", monthly_fee=Decimal(9)), node(parent_id="c")]
+    outages = [
+        *OUTAGE,
+        Incident(
+            id="c", level="cluster", unit_id="c", started_at=at("2026-11-10T02:00"), ended_at=at("2026-11-10T06:00")
+        ),
+    ]
+    lines = result(terms, outages, WORK, [notice("2026-11-01T00:00")], units).lines
+    # the node's last hour counts, and with it the cluster is down for that hour
+    assert [(line.unit, line.excluded_minutes, line.counted_minutes) for line in lines] == [
+        ("n1", 180, 60),
+        ("c", 180, 60),
+    ]
+
+
+# stale fixes and reports
+
+
+@pytest.mark.parametrize(
+    ("published", "minutes"),
+    [
+        (None, 60),  # danger of damage, no fix
+        ("2026-10-11T02:00", 60),  # thirty days to the minute
+        ("2026-10-11T01:59", 0),
+    ],
+)
+def test_a_fix_that_was_public_for_too_long_is_no_emergency(published, minutes):
+    terms = deal({"emergency": {"min_notice_hours": "2", "stale_patch_days": 30}})
+    work = window(
+        "emergency",
+        "2026-11-10T02:00",
+        "2026-11-10T03:00",
+        fix_published_at=at(published) if published else None,
+    )
+    assert (
+        excluded(terms, [down("2026-11-10T02:00", "2026-11-10T03:00")], [work], [notice("2026-11-09T12:00")]) == minutes
+    )
+
+
+def report(received: str, **more: Any) -> Notice:
+    more = {"kind": "root_cause_report", "unit_ids": ("n1",), **more}
+    return Notice(id="report", sent_at=at(received), received_at=at(received), **more)
+
+
+@pytest.mark.parametrize(
+    ("sent", "minutes"),
+    [
+        ([], 0),
+        ([report("2026-11-20T23:59")], 240),  # ten days after the tenth end with the twentieth
+        ([report("2026-11-21T00:00")], 0),
+        ([report("2026-11-12T00:00", unit_ids=("n2",))], 0),
+        ([report("2026-11-12T00:00", kind="maintenance")], 0),
+        ([report("2026-11-12T00:00", covers_from=at("2026-11-10T03:00"))], 0),  # not on all of it
+        ([report("2026-11-12T00:00", covers_from=at("2026-11-10T02:00"), covers_to=at("2026-11-10T06:00"))], 240),
+        ([report("2026-11-10T01:00")], 0),  # before it happened
+    ],
+)
+def test_an_excluded_outage_without_a_report_in_time_counts(sent, minutes):
+    hold = [window("customer_hold", "2026-11-10T02:00", "2026-11-10T06:00")]
+    assert excluded(deal({"report_days": 10}), OUTAGE, hold, sent) == minutes
+    assert excluded(deal(), OUTAGE, hold, sent) == 240
+
+
+def test_a_report_that_can_still_come_is_not_missing():
+    terms, hold = deal({"report_days": 10}), [window("customer_hold", "2026-11-10T02:00", "2026-11-10T06:00")]
+    records = Records(OUTAGE, hold, [], [node()])
+    for as_of, minutes in (("2026-11-20T23:00", 240), ("2026-11-21T00:00", 0)):
+        assert statement(terms, records, [NOVEMBER], at(as_of)).lines[0].excluded_minutes == minutes
+
+
+# the ledger
+
+
+def ledger(
+    terms: Deal, incidents: list[Incident], windows: list[Window], notices: list[Notice] | None = None, unit: str = "n1"
+) -> tuple[ExclusionRow, ...]:
+    register = Register(terms, Records(incidents, windows, notices or [], [node()]), [NOVEMBER])
+    return exclusion_ledger(register, register.tree.units[unit], "nodes", NOVEMBER)
+
+
+def told(rows: tuple[ExclusionRow, ...]) -> list[tuple[object, ...]]:
+    return [(row.start.hour, row.minutes, row.window, row.reason or "excluded", row.paragraph) for row in rows]
+
+
+def test_each_refused_minute_has_its_reason():
+    outage = [down("2026-11-10T00:00", "2026-11-10T12:00", cause_party="provider")]
+    windows = [
+        window("scheduled", "2026-11-10T00:00", "2026-11-10T03:00", id="a"),
+        window("scheduled", "2026-11-10T03:00", "2026-11-10T04:00", id="b", notice_id="gone"),
+        window("scheduled", "2026-11-10T04:00", "2026-11-10T05:00", id="c", notice_id="late"),
+        window("customer_act", "2026-11-10T05:00", "2026-11-10T06:00", id="d"),
+        window("suspension", "2026-11-10T06:00", "2026-11-10T07:00", id="e"),
+        window("customer_hold", "2026-11-10T07:00", "2026-11-10T08:00", id="f"),
+        window("force_majeure", "2026-11-10T08:00", "2026-11-10T09:00", id="g", event="cyber_attack"),
+        window("emergency", "2026-11-10T09:00", "2026-11-10T10:00", id="h", fix_published_at=at("2026-01-01T00:00")),
+        window("emergency", "2026-11-10T10:00", "2026-11-10T11:00", id="i"),
+    ]
+    sent = [
+        notice("2026-11-01T00:00", covers_to=at("2026-11-10T02:00")),
+        Notice(id="late", kind="maintenance", sent_at=at("2026-11-09T00:00")),
+    ]
+    terms = deal(
+        {
+            "heads": ["scheduled", "emergency", "force_majeure", "customer_act", "customer_hold"],
+            "scheduled": {"cap_unit_month_hours": "1"},
+            "emergency": {"min_notice_hours": "2", "stale_patch_days": 30},
+        }
+    )
+    rows = ledger(terms, outage, windows, sent)
+    assert told(rows) == [
+        (0, 60, "a", "excluded", "scheduled-maintenance.notice"),
+        (1, 60, "a", "over the allowance", "scheduled-maintenance.cap"),
+        (2, 60, "a", "outside the announced time", "scheduled-maintenance.overrun"),
+        (3, 60, "b", "no notice", "scheduled-maintenance.notice"),
+        (4, 60, "c", "late notice", "scheduled-maintenance.notice"),
+        (5, 60, "d", "other cause", "excluded-downtime.concurrent"),
+        (6, 60, "e", "not on the list", "excluded-downtime.closed-list"),
+        (7, 60, "f", "excluded", "customer-responsibilities.hold"),
+        (8, 60, "g", "no listed event", "force-majeure.never"),
+        (9, 60, "h", "stale fix", "emergency-maintenance.stale"),
+        (10, 60, "i", "outside the announced time", "emergency-maintenance.notice"),
+    ]
+    assert [row.notice for row in rows[:5]] == ["n", "n", "n", "gone", "late"]
+
+
+def test_a_row_shows_the_lines_of_the_log_behind_its_window():
+    line = Evidence(file="tickets.csv", line=7, text="hold from 02:00 to 06:00")
+    hold = [window("customer_hold", "2026-11-10T02:00", "2026-11-10T06:00", evidence=(line,))]
+    assert [str(e) for row in ledger(deal(), OUTAGE, hold) for e in row.evidence] == ["tickets.csv:7"]
+
+
+moments = st.integers(0, 40 * 24 * 60).map(
+    lambda m: at("2026-10-27T00:00") + timedelta(minutes=m, seconds=37 * (m % 5))
+)
+KINDS = ("scheduled", "emergency", "customer_hold", "customer_act", "suspension", "force_majeure")
+
+
+@st.composite
+def spans(draw: st.DrawFn) -> tuple[datetime, datetime]:
+    start = draw(moments)
+    return start, start + timedelta(seconds=draw(st.integers(1, 200_000)))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    outages=st.lists(st.tuples(spans(), st.sampled_from(["provider", "unknown", "third_party"])), max_size=5),
+    windows=st.lists(st.tuples(spans(), st.sampled_from(KINDS), st.sampled_from(["early", "late", None])), max_size=8),
+    rule=st.sampled_from(["floor_piece", "floor_outage", "ceil_outage", "exact_seconds"]),
+    caps=st.fixed_dictionaries(
+        {
+            "recovery_grace_hours": st.sampled_from(["0", "1.51"]),
+            "year_cap_hours": st.sampled_from([None, "9.3"]),
+            "report_days": st.sampled_from([None, 20]),
+        }
+    ),
+)
+def test_rows_add_up_to_the_minutes_of_the_line(outages, windows, rule, caps):
+    terms = deal(
+        {
+            **caps,
+            "heads": ["scheduled", "emergency", "customer_hold", "customer_act", "force_majeure"],
+            "scheduled": {"cap_unit_month_hours": "5.07", "cap_cluster_quarter_hours": "8"},
+            "emergency": {"min_notice_hours": "2", "cap_quarter_hours": "3"},
+        },
+        measurement={"minute_rule": rule, "merge_gap_minutes": 3, "minimum_outage_minutes": 5},
+    )
+    incidents = [
+        Incident(id=f"i{i}", level="node", unit_id="n1", started_at=a, ended_at=b, cause_party=party)
+        for i, ((a, b), party) in enumerate(outages)
+    ]
+    work = [
+        Window(id=f"w{i}", kind=kind, starts_at=a, ends_at=b, notice_id=notice_id, event="war")
+        for i, ((a, b), kind, notice_id) in enumerate(windows)
+    ]
+    sent = [
+        Notice(id="early", kind="maintenance", sent_at=at("2026-10-01T00:00"), covers_to=at("2026-12-01T00:00")),
+        Notice(id="late", kind="maintenance", sent_at=at("2026-11-12T00:00")),
+        Notice(id="report", kind="root_cause_report", sent_at=at("2026-11-14T00:00")),
+    ]
+    records = Records(incidents, work, sent, [node()])
+    line = statement(terms, records, [NOVEMBER]).lines[0]
+    register = Register(terms, records, [NOVEMBER])
+    rows = exclusion_ledger(register, register.tree.units["n1"], "nodes", NOVEMBER)
+    refused = [row for row in rows if not row.is_excluded]
+    assert sum(row.minutes for row in rows if row.is_excluded) == line.excluded_minutes
+    assert sum(row.minutes for row in refused) <= line.counted_minutes
+    # every moment of counted downtime inside a window has one row, and no row lies outside
+    history = register.history(register.tree.units["n1"], "nodes", NOVEMBER)
+    ours = [(row.start, row.end) for row in refused]
+    november = at("2026-11-01T00:00"), at("2026-12-01T00:00")
+    for start, end in history.counted:
+        for inside in work:
+            a, b = max(start, inside.starts_at, november[0]), min(end, inside.ends_at, november[1])
+            while a < b:
+                assert sum(x <= a < y for x, y in ours) == 1
+                a += timedelta(minutes=17)
+    assert all(any(x < y and a <= x and y <= b for a, b in history.counted) for x, y in ours)

@@ -43,6 +43,20 @@ TERMS: dict[str, Any] = {
             "measured_from": "all_ready",
             "measurement": {"minimum_outage_minutes": 2},
         },
+        **{
+            name: {"level": "storage", "target": "0.99", "credit": credit}
+            for name, credit in {
+                "linear": {"shape": "linear", "slope": 1},
+                "steps": {"shape": "steps", "step": "0.01", "credit_fraction": "0.02"},
+                "durations": {"shape": "duration_table", "rows": [{"from_minutes": 0, "credit_hours": 12}]},
+                "multiple": {"shape": "multiple_of_price", "multiple": 10},
+                "breaches": {"shape": "per_breach", "credit_fraction": "0.1"},
+                "hours": {"shape": "hour_waiver", "minutes_in_clock_hour": 6},
+                "onset": {"shape": "onset_plus_hourly", "onset": "0.03", "hourly": "0.03"},
+                "days": {"shape": "term_extension", "rows": [{"below": "0.98", "days": 1}]},
+                "silent": {"shape": "unstated", "reason": "the page is missing"},
+            }.items()
+        },
     },
     "exclusions": {
         "scheduled": {"notice_days": 7, "cap_unit_month_hours": "1", "max_concurrent_fraction": "0.5"},
@@ -120,6 +134,7 @@ def tour() -> tuple[Deal, Statement]:
         unit("n1", "node", "r2"),
         unit("n2", "node", "r2", "2026-11-05T00:00"),
         unit("n3", "node"),
+        unit("s", "storage"),
     ]
     incidents = [
         down("n1", "2026-11-02T00:00", 1, readmitted_at=at("2026-11-02T02:00")),
@@ -138,6 +153,7 @@ def tour() -> tuple[Deal, Statement]:
         down("n2", "2026-11-30T20:00", 0),
         down("n1", "2026-12-06T00:00", 24 * 25),
         down("r", "2026-11-01T00:00", 24 * 30, "rack"),
+        down("s", "2026-11-05T00:00", 14.4, "storage"),  # exactly 98%, one point short
     ]
     windows = [
         window("scheduled", "2026-11-06T00:00", "2026-11-06T02:00", ("n1",), notice_id="in-time"),

@@ -37,7 +37,6 @@ NOT_PRINTED = {
     "sites.*.hall_kw_per_rack": "not sold by this agreement",
     "sites.*.restart_hours": "an estimate, not a promise",
     "sites.*.topology": "how the site is built is not promised; what must come of it is",
-    "service_levels.*.credit.shape": "has one value, which the table of bands is",
     "commercial.charges.*.accrual": "has one value, which the text states",
     "commercial.term.starts": "has one value, which the text states",
     "delivery.tranches.*.delay_damages.accrual": "has one value, which the text states",
@@ -45,6 +44,26 @@ NOT_PRINTED = {
 """Terms of the contract's sections that no clause prints, and why."""
 
 BANDS = {"bands": [{"below": "0.99", "credit_fraction": "0.1"}, {"below": "0.9", "credit_fraction": "0.5"}]}
+SHAPES: dict[str, Any] = {
+    "linear": {"shape": "linear", "slope": "1.5", "cap": "0.4"},
+    "steps": {"shape": "steps", "step": "0.01", "credit_fraction": "0.02"},
+    "durations": {
+        "shape": "duration_table",
+        "rows": [
+            {"from_minutes": 0, "credit_hours": "12"},
+            {"from_minutes": 9, "unstated": "no row of the printed table covers 9 minutes"},
+            {"from_minutes": 10, "credit_hours": "24"},
+        ],
+        "cap_hours": "672",
+    },
+    "multiple": {"shape": "multiple_of_price", "multiple": 10, "least": "5"},
+    "breaches": {"shape": "per_breach", "credit_fraction": "0.1", "at_risk": "0.3"},
+    "hours": {"shape": "hour_waiver", "minutes_in_clock_hour": 6},
+    "onset": {"shape": "onset_plus_hourly", "onset": "0.03", "hourly": "0.03", "free_minutes": 15},
+    "days": {"shape": "term_extension", "rows": [{"below": "0.99", "days": 1}, {"below": "0.95", "days": 5}]},
+    "silent": {"shape": "unstated", "reason": "the schedule was not attached"},
+}
+"""A credit of every shape but bands."""
 DELAY = {
     "grace": {"days": 14},
     "steps": [{"until": {"days": 30}, "fee_fraction": 1}, {"fee_fraction": 2}],
@@ -92,6 +111,9 @@ FULL: dict[str, Any] = {
         },
         **{f"level-{i}": {"level": level, "service": "storage", "target": "0.999", "credit": BANDS}
            for i, level in enumerate(LEVELS)},
+        **{name: {"level": "node", "service": "compute", "credit": credit,
+                  **({"target": "0.99"} if credit["shape"] in ("linear", "steps") else {})}
+           for name, credit in SHAPES.items()},
     },
     "exclusions": {
         **BASE["exclusions"],

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schemas.deal import Deal
+from schemas.service_levels import ServiceLevel
 from slakit.checks.fees import services
 from slakit.checks.finding import Concern, Raised
 from slakit.reports.figures import agreed_percent
@@ -24,7 +25,7 @@ def find(deal: Deal) -> Iterator[Raised]:
                 CONCERN,
                 "domain-availability.k-of-n",
                 f"service_levels.{name}.k",
-                f"The target of {agreed_percent(level.target)} is missed only if all {level.n} nodes are down "
+                f"{_promise(level)} is missed only if all {level.n} nodes are down "
                 "together; one that still works keeps the rest from counting.",
             )
     for view in services(deal):
@@ -38,6 +39,11 @@ def find(deal: Deal) -> Iterator[Raised]:
                     CONCERN,
                     "cluster-availability.k-of-n",
                     f"service_levels.{name}.nodes_needed_share",
-                    f"The target of {agreed_percent(level.target)} for the cluster is missed only if {among} are down "
+                    f"{_promise(level)} for the cluster is missed only if {among} are down "
                     "together; a synchronous job stops long before that.",
                 )
+
+
+def _promise(level: ServiceLevel) -> str:
+    """Return what the level promises, in words."""
+    return "The level" if level.target is None else f"The target of {agreed_percent(level.target)}"

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from fractions import Fraction
 
+from risk.contract_rules import backstop_gap
 from schemas.backstop import Backstop, PaymentGuarantee, ResidualGuarantee, WayOfEnding
 from schemas.deal import Deal
 from schemas.errors import SlakitError
@@ -60,7 +62,7 @@ def find(deal: Deal) -> Iterator[Raised]:
 def _triggers(deal: Deal, backstop: PaymentGuarantee, debt: tuple[float, ...]) -> Iterator[Raised]:
     """Yield the ways of ending that a guarantee does not answer for."""
     assert deal.finance is not None
-    uncovered = [way for way in _ways_of_ending(deal) if way not in backstop.triggers]
+    uncovered = backstop_gap.unanswered(_ways_of_ending(deal), backstop.triggers)
     if uncovered:
         greatest = max(debt)
         yield Raised(
@@ -98,12 +100,9 @@ def _too_small(deal: Deal, backstop: PaymentGuarantee, debt: tuple[float, ...], 
     assert deal.finance is not None
     if backstop.amount is None:
         return
-    amount, over = float(backstop.amount), backstop.amortisation_months
-
-    def cover(month: int) -> float:
-        return amount * max(0.0, 1 - (month - starts) / over) if over else amount
-
-    gaps = {month: owed - cover(month) for month, owed in enumerate(debt) if month >= starts and owed > 0}
+    amount, first = Fraction(backstop.amount), Fraction(starts)
+    cover = [float(backstop_gap.cover(m, amount, first, backstop.amortisation_months)) for m in range(len(debt))]
+    gaps = {month: owed - cover[month] for month, owed in enumerate(debt) if month >= starts and owed > 0}
     if not gaps:
         return
     month = max(gaps, key=lambda m: gaps[m])
@@ -114,7 +113,7 @@ def _too_small(deal: Deal, backstop: PaymentGuarantee, debt: tuple[float, ...], 
             None,
             "backstop.amount",
             f"In month {month} after close the debt is {money_in_words(debt[month], currency)} and the guarantee "
-            f"{money_in_words(cover(month), currency)}.",
+            f"{money_in_words(cover[month], currency)}.",
             _money(gaps[month], currency),
         )
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from risk.contract_rules import credit_shape
+from schemas.credit_shapes import CreditBands, LinearCredit, MultipleOfPrice, OnsetPlusHourly, PerBreach, StepCredit
 from schemas.deal import Deal
 from schemas.money import Money
+from schemas.service_levels import ServiceLevel
 from slakit.checks.fees import services
 from slakit.checks.finding import Concern, Raised
 from slakit.checks.standards import standards
@@ -59,20 +62,35 @@ def _worst_month(deal: Deal) -> Money | None:
 
 
 def _unreachable(deal: Deal, cap: Fraction) -> Iterator[Raised]:
-    """Yield bands of a level whose unit is the whole service that the month's cap cuts."""
+    """Yield what a level whose unit is the whole service promises and the month's cap cuts."""
+    of_unit = Fraction(deal.credits.caps.unit)
     for view in services(deal):
         fee = view.fee()
         for name, level in view.levels.items():
             if level.level not in _WHOLE_SERVICE:
                 continue
-            for i, band in enumerate(level.credit.bands):
-                if band.credit_fraction > cap:
-                    lost = view.money((Fraction(band.credit_fraction) - cap) * fee) if fee is not None else None
+            for field, promise, share in _promises(level, of_unit):
+                if share > cap:
+                    lost = view.money((share - cap) * fee) if fee is not None else None
                     yield Raised(
                         UNREACHABLE,
                         "credit-caps.month",
-                        f"service_levels.{name}.credit.bands[{i}].credit_fraction",
-                        f"The band below {agreed_percent(band.below)} pays {agreed_percent(band.credit_fraction)}, but "
-                        f"the month's cap stops at {agreed_percent(deal.credits.caps.month or 0)}.",
+                        f"service_levels.{name}.credit.{field}",
+                        f"{promise}, but the month's cap stops at {agreed_percent(deal.credits.caps.month or 0)}.",
                         lost,
                     )
+
+
+def _promises(level: ServiceLevel, of_unit: Fraction) -> Iterator[tuple[str, str, Fraction]]:
+    """Yield what a credit promises at its most: the field, words, and the share of the fee. [1]"""
+    match level.credit:
+        case CreditBands(bands=bands):
+            for i, band in enumerate(bands):
+                words = f"The band below {agreed_percent(band.below)} pays {agreed_percent(band.credit_fraction)}"
+                yield f"bands[{i}].credit_fraction", words, Fraction(band.credit_fraction)
+        case LinearCredit() | StepCredit() | OnsetPlusHourly() | PerBreach() | MultipleOfPrice():
+            field = {"per_breach": "at_risk", "multiple_of_price": "multiple"}.get(level.credit.shape, "cap")
+            most = credit_shape.greatest_share(level)
+            assert most is not None
+            share = min(most, of_unit)
+            yield field, f"The credit goes up to {agreed_percent(share)} of the fee", share

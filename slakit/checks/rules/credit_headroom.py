@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 
+from risk.contract_rules import headroom
 from schemas.deal import Deal
 from schemas.errors import SlakitError
 from schemas.money import Money, rounded_to_minor_unit
@@ -48,24 +49,24 @@ def find(deal: Deal) -> Iterator[Raised]:
     if allowed is None or not months:
         return
     tightest = min(months, key=lambda month: _headroom(month, floor))
-    headroom = _headroom(tightest, floor)
-    if headroom >= allowed - ROUNDING:
+    left = _headroom(tightest, floor)
+    if left >= allowed - ROUNDING:
         return
-    over = (allowed - max(headroom, 0.0)) * tightest.fees
+    over = (allowed - max(left, 0.0)) * tightest.fees
     money = Money(rounded_to_minor_unit(Fraction(over), finance.currency), finance.currency)
     shown = money_in_words(over, finance.currency)
     reserve = finance.reserve.months * tightest.debt_service if finance.reserve else 0.0
     concern = CONCERN
-    if headroom < 0:
+    if left < 0:
         said = (
             f"The covenant of {ratio(floor)} is missed in {month_short(tightest.label)} without any credit; the draft "
             f"allows credits of {percent(allowed)} of a month's fees on top."
         )
     else:
         said = (
-            f"A credit above {percent(headroom)} of a month's fees breaks the covenant of {ratio(floor)} in "
+            f"A credit above {percent(left)} of a month's fees breaks the covenant of {ratio(floor)} in "
             f"{month_short(tightest.label)}; the draft allows {percent(allowed)}. Choices: a cap of "
-            f"{percent(headroom)}, {shown} set aside for credits, or credits carried to later months."
+            f"{percent(left)}, {shown} set aside for credits, or credits carried to later months."
         )
         if reserve >= over:
             concern = everybody("note")
@@ -78,7 +79,8 @@ def find(deal: Deal) -> Iterator[Raised]:
 
 def _headroom(month: DebtMonth, floor: Decimal) -> float:
     """Return the share of the month's fees that can be credited before cover falls to the floor. [1]"""
-    return (month.cash - float(floor) * month.debt_service) / month.fees
+    fees, cash = Fraction(month.fees), Fraction(month.cash)
+    return float(headroom.exact(fees, fees - cash, Fraction(month.debt_service), Fraction(floor)))
 
 
 def _allowed(deal: Deal) -> float | None:

@@ -57,13 +57,13 @@ def find(deal: Deal) -> Iterator[Raised]:
 
 
 def _without_limit(deal: Deal, head: str, paragraph: str, path: str, money: Money | None) -> Raised:
-    target = max(level.target for level in deal.service_levels.values())
+    targets = [level.target for level in deal.service_levels.values() if level.target is not None]
+    still = f"still meet {agreed_percent(max(targets))}" if targets else "owe nothing for it"
     return Raised(
         CONCERN,
         paragraph,
         f"exclusions.{path}",
-        f"{head} has no limit of hours: a provider could exclude a whole month and still meet "
-        f"{agreed_percent(target)}.",
+        f"{head} has no limit of hours: a provider could exclude a whole month and {still}.",
         money,
     )
 

@@ -1,6 +1,6 @@
 """A failed node that no line of the table measures.
 
-Not expressible in this version, so not looked at: order lines of single racks, credits that are multiples of a price.
+Not expressible in this version, so not looked at: order lines of single racks.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 
+from risk.contract_rules import credit_shape
 from risk.core.data import Hardware, hardware, hardware_generations
-from schemas.credit_shapes import CreditBands
+from schemas.credit_shapes import NEEDS_TARGET
 from schemas.deal import Deal
 from schemas.service_levels import ServiceLevel
 from slakit.checks.fees import ServiceView, services
@@ -83,10 +84,12 @@ def _raised(view: ServiceView, paragraph: str, path: str, start: str) -> Iterato
     if fee is None or not nodes or view.deal.commercial is None:
         yield Raised(CONCERN, paragraph, path, start)
         return
-    availability = 1 - outage / (month * 60)
-    here = _paid(view, availability, fee, nodes)
-    table = _finest(view).credit
-    per_node = credit_fraction(table, availability) * fee / nodes
+    here = _paid(view, int(outage), int(month * 60), fee, nodes)
+    by_node = _share(_finest(view), int(outage), int(month * 60))
+    if here is None or by_node is None:
+        yield Raised(CONCERN, paragraph, path, start)
+        return
+    per_node = by_node * fee / nodes
     paid, measured = view.money(here), view.money(per_node)
     assert paid is not None
     assert measured is not None
@@ -100,10 +103,9 @@ def _raised(view: ServiceView, paragraph: str, path: str, start: str) -> Iterato
     )
 
 
-def credit_fraction(table: CreditBands, availability: Fraction) -> Fraction:
-    """Return the share of the fee that a table pays at an availability. [1]"""
-    due = [Fraction(band.credit_fraction) for band in table.bands if availability < Fraction(band.below)]
-    return max(due, default=Fraction(0))
+def _share(level: ServiceLevel, minutes: int, window: int, availability: Fraction | None = None) -> Fraction | None:
+    """Return the share of a unit's fee that one outage earns, None where the contract does not say. [1]"""
+    return credit_shape.of_one_outage(minutes, window, level, level.level, availability)
 
 
 def _finest(view: ServiceView) -> ServiceLevel:
@@ -112,24 +114,35 @@ def _finest(view: ServiceView) -> ServiceLevel:
     return min(view.levels.values(), key=lambda level: order.index(level.level))
 
 
-def _paid(view: ServiceView, availability: Fraction, fee: Fraction, nodes: int) -> Fraction:
-    """Return what the draft pays for one node down, over all its levels. [currency]"""
-    credits = [_level_pays(level, availability, fee, nodes) for level in view.levels.values()]
+def _paid(view: ServiceView, minutes: int, window: int, fee: Fraction, nodes: int) -> Fraction | None:
+    """Return what the draft pays for one node down, over all its levels; None where one does not say. [currency]"""
+    credits: list[Fraction] = []
+    for level in view.levels.values():
+        paid = _level_pays(level, minutes, window, fee, nodes)
+        if paid is None:
+            return None
+        credits.append(paid)
     return sum(credits, Fraction(0)) if view.deal.credits.between_levels == "cumulative" else max(credits)
 
 
-def _level_pays(level: ServiceLevel, availability: Fraction, fee: Fraction, nodes: int) -> Fraction:
+def _level_pays(level: ServiceLevel, minutes: int, window: int, fee: Fraction, nodes: int) -> Fraction | None:
+    units = _units_down(level, nodes)
+    if not units:
+        return Fraction(0)
+    mean = None
+    if level.level == "node" and level.aggregation == "fleet_mean" and level.credit.shape in NEEDS_TARGET:
+        mean, units = 1 - Fraction(minutes, window) / nodes, Fraction(nodes)
+    share = _share(level, minutes, window, mean)
+    return None if share is None else share * fee * units / nodes
+
+
+def _units_down(level: ServiceLevel, nodes: int) -> Fraction:
+    """Return the nodes of the unit that one node takes down with it, 0 where the unit stays up. [1]"""
     if level.level == "node":
-        if level.aggregation == "fleet_mean":
-            return credit_fraction(level.credit, 1 - (1 - availability) / nodes) * fee
-        return credit_fraction(level.credit, availability) * fee / nodes
+        return Fraction(1)
     if level.level in _DOMAINS and level.k and level.n:
-        return (
-            credit_fraction(level.credit, availability) * fee * level.n / nodes
-            if level.n - 1 < level.k
-            else Fraction(0)
-        )
+        return Fraction(level.n if level.n - 1 < level.k else 0)
     if level.level == "cluster" and level.nodes_needed_share is not None:
         needed = -int(-(level.nodes_needed_share * nodes) // Decimal(1))
-        return credit_fraction(level.credit, availability) * fee if nodes - 1 < needed else Fraction(0)
+        return Fraction(nodes if nodes - 1 < needed else 0)
     return Fraction(0)

@@ -12,6 +12,7 @@ from slakit.documents.pdf import PrintedPdf, count_pages
 from slakit.files import write_whole
 from slakit.load import LoadedDeal
 from slakit.paths import templates_dir
+from slakit.reports.clauses import clauses_of
 from slakit.reports.credit_memo import (
     annexes,
     cash_flow,
@@ -25,7 +26,6 @@ from slakit.reports.credit_memo import (
     stresses,
     unknown,
 )
-from slakit.reports.credit_memo.clauses import clauses_of
 from slakit.reports.credit_memo.parts import Blocks, Facts, Score, Section
 from slakit.reports.credit_memo.summary import ROOMS, Room, summary
 from slakit.reports.judgements import latest_source

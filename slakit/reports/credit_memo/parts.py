@@ -8,7 +8,7 @@ from typing import Any
 
 from schemas.deal import Deal
 from slakit.reports import figures
-from slakit.reports.credit_memo.clauses import Clauses
+from slakit.reports.clauses import Clauses
 from slakit.reports.exhibits import Exhibit
 from slakit.reports.rounding import NBSP
 from slakit.reports.tables import Table

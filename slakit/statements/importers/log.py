@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,25 @@ class Log:
             raw = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", WITHHELD, raw)
         shown = " ".join(printable(raw).split()) or "(blank)"
         return Evidence(file=self.name, line=line, text=shown if len(shown) <= SHOWN else shown[: SHOWN - 1] + "…")
+
+
+def parsed(text: str) -> Any:
+    """Return one JSON text such as a line of JSON lines, its decimals exact.
+
+    Raises
+    ------
+    ValueError, RecursionError
+        When it is not JSON, holds a key twice in one object, or is nested too deeply.
+    """
+    return json.loads(text, object_pairs_hook=_no_key_twice, parse_constant=_no_constant, parse_float=exact)
+
+
+def exact(text: str) -> Decimal:
+    """Return a number of JSON as its decimal, or raise `ValueError` where it is beyond all bounds."""
+    try:
+        return Decimal(text)
+    except InvalidOperation as error:
+        raise ValueError(f"the number {text[:40]}") from error
 
 
 def printable(text: str) -> str:

@@ -1,0 +1,73 @@
+"""`slakit credits`: logs and a deal to a statement of credits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from slakit.cli.options import known_zone, level_of, moment_of
+from slakit.cli.outcome import Outcome, placed
+from slakit.files import refuse_place
+from slakit.load import load_deal
+
+ENDINGS = (".pdf", ".csv", ".json", ".zip")
+"""Kinds of file that `-o` writes: the statement, its lines, its document, the claim pack."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the command line says."""
+
+    deal: Path
+    logs: tuple[Path, ...]
+    periods: str | None
+    windows: Path | None
+    notices: Path | None
+    units: Path | None
+    ledger: Path | None
+    tickets: Path | None
+    against: tuple[Path, ...]
+    contract: Path | None
+    zone: str | None
+    form: str | None
+    level: str | None
+    unit: str | None
+    captured_at: str | None
+    as_of: str | None
+    with_names: bool
+    out: Path | None
+
+
+def run(asked: Request) -> Outcome:
+    """Return the statement, written as a file where one is named."""
+    if asked.out is not None:
+        if asked.out.suffix.lower() not in ENDINGS:
+            raise typer.BadParameter(f"{asked.out} does not end in {', '.join(ENDINGS)}", param_hint="-o")
+        refuse_place(asked.out, "-o", asked.deal)
+    as_of, captured = moment_of(asked.as_of, "--as-of"), moment_of(asked.captured_at, "--captured-at")
+    loaded = load_deal(asked.deal)
+    from slakit.reports import credits_terminal
+    from slakit.statements.credits import stated
+    from slakit.statements.gather import Sources
+    from slakit.statements.importers.form import Options
+    from slakit.statements.numbers import clauses_for
+
+    options = Options(known_zone(asked.zone), level_of(asked.level), asked.unit, captured, asked.with_names)
+    sources = Sources(asked.logs, asked.windows, asked.notices, asked.units, asked.ledger, asked.tickets)
+    with placed(loaded):
+        found = stated(
+            loaded,
+            sources,
+            options,
+            form=asked.form,
+            periods=asked.periods,
+            as_of=as_of,
+            clauses=clauses_for(loaded.deal, asked.contract),
+        )
+        if asked.out is not None:
+            from slakit.statements.files import write
+
+            write(found, asked.out)
+    return Outcome(found.document, lambda terminal: credits_terminal.show(terminal, found.document))

@@ -1,0 +1,157 @@
+"""What the parts of a credit statement read, and how they write it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from schemas.deal import Deal
+from slakit.reports import figures
+from slakit.reports.rounding import NBSP
+
+Document = Mapping[str, Any]
+Line = Mapping[str, Any]
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+LEVELS = {
+    "node": ("node", "nodes"),
+    "scale_up_domain": ("scale-up domain", "scale-up domains"),
+    "rack": ("rack", "racks"),
+    "cluster": ("cluster", "clusters"),
+    "hall": ("hall", "halls"),
+    "site": ("site", "sites"),
+    "fabric": ("fabric", "fabrics"),
+    "storage": ("storage system", "storage systems"),
+    "control_plane": ("control plane", "control planes"),
+}
+"""Levels as words, one and many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A statement and the terms it was made on."""
+
+    deal: Deal
+    document: Document
+
+    @property
+    def zone(self) -> str:
+        """Return the contract's zone, in which times are printed."""
+        return str(self.document["zone"])
+
+    @property
+    def currency(self) -> str:
+        """Return the currency of all money."""
+        return str(self.document["currency"])
+
+    def span(self) -> str:
+        """Return the periods stated, in words."""
+        asked = self.document["asked"]
+        return period_words(asked[0]) if len(asked) == 1 else f"{period_words(asked[0])} to {period_words(asked[-1])}"
+
+    def lines(self) -> Sequence[Line]:
+        """Return all lines."""
+        found: Sequence[Line] = self.document["periods"]
+        return found
+
+    def with_downtime(self) -> list[Line]:
+        """Return the lines that have something to say, the dearest first."""
+        kept = [line for line in self.lines() if says_something(line)]
+        return sorted(
+            kept, key=lambda line: (-owed(line), -Fraction(line["counted_minutes"]), line["period"], line["unit"])
+        )
+
+    def when(self, moment: str | None) -> str:
+        """Return a moment in the contract's zone."""
+        return figures.UNDEFINED if moment is None else figures.clock(parsed(moment), self.zone)
+
+    def last_day(self, late_from: str) -> str:
+        """Return the day whose end is the first moment that is too late."""
+        return figures.date_long(self.day_before(late_from))
+
+    def day_before(self, late_from: str) -> date:
+        """Return the last local day before a moment."""
+        return (parsed(late_from) - timedelta(microseconds=1)).astimezone(ZoneInfo(self.zone)).date()
+
+    def clause_of(self, paragraph: str) -> str | None:
+        """Return the printed number of a paragraph that some step of the statement names."""
+        return next((step["clause"] for step in self.steps() if step["paragraph"] == paragraph), None)
+
+    def steps(self) -> Iterator[Mapping[str, Any]]:
+        """Yield every step of the statement."""
+        for holder in (*self.lines(), *self.document["settlements"], *self.document["rights"]):
+            yield from holder["steps"]
+
+
+def parsed(moment: str) -> datetime:
+    """Return a moment of the document."""
+    return datetime.fromisoformat(moment)
+
+
+def says_something(line: Line) -> bool:
+    """Whether a line has downtime, unknown time or a credit."""
+    noted = ("down_minutes", "unknown_minutes", "degraded_minutes", "disputed_minutes")
+    return line["payable"] is None or bool(owed(line)) or any(line[name] for name in noted) or bool(line["days_added"])
+
+
+def owed(line: Line) -> Decimal:
+    """Return what is owed of a line. [currency]"""
+    return Decimal(line["payable"]["amount"]) if line["payable"] else Decimal(0)
+
+
+def money(amount: Mapping[str, str] | None) -> str:
+    """Return money with its currency."""
+    return figures.UNDEFINED if amount is None else f"{amount['currency']}{NBSP}{bare(amount)}"
+
+
+def bare(amount: Mapping[str, str] | None) -> str:
+    """Return money for a column whose head names the currency."""
+    if amount is None:
+        return "not computed"
+    whole, _, cents = amount["amount"].partition(".")
+    return f"{int(whole):,}{'.' + cents if cents else ''}"
+
+
+def minutes(value: int | str) -> str:
+    """Return minutes for a column; a fraction with two digits."""
+    if isinstance(value, int):
+        return f"{value:,}" if value else figures.UNDEFINED
+    return f"{float(Fraction(value)):,.2f}"
+
+
+def share(value: int | str | None) -> str:
+    """Return a share of the base in percent."""
+    if value is None:
+        return figures.UNDEFINED
+    percent = Fraction(value) * 100
+    if percent.denominator == 1:
+        return f"{percent.numerator}%"
+    return f"{float(percent):.4f}".rstrip("0").rstrip(".") + "%"
+
+
+def period_words(period: str) -> str:
+    """Return a period in words.
+
+    >>> period_words("2026-10"), period_words("2026-Q4"), period_words("2026-10-15"), period_words("2026")
+    ('October 2026', 'fourth quarter of 2026', 'the period from 15\\xa0October\\xa02026', '2026')
+    """
+    parts = period.split("-")
+    if len(parts) == 3:
+        return f"the period from {figures.date_long(date.fromisoformat(period))}"
+    if len(parts) == 2 and parts[1].startswith("Q"):
+        return f"{('first', 'second', 'third', 'fourth')[int(parts[1][1:]) - 1]} quarter of {parts[0]}"
+    if len(parts) == 2:
+        return f"{MONTHS[int(parts[1]) - 1]} {parts[0]}"
+    return period
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words as a sentence lists them."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

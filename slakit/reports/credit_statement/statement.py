@@ -1,0 +1,157 @@
+"""A statement as a PDF that carries what it was computed from, and its lines as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from schemas.deal import Deal
+from slakit.documents.attach import attach_manifest
+from slakit.documents.pdf import Attached, PrintedPdf, document_time, typesetter
+from slakit.json_text import json_text, typed_text
+from slakit.manifest import document_manifest, print_sha256
+from slakit.paths import templates_dir
+from slakit.reports.credit_statement import first_page, ledger
+from slakit.reports.credit_statement.facts import Document, Facts
+from slakit.reports.lender_document import PRINTED_FROM
+from slakit.reports.paper import print_report, report_style
+
+KIND = "credit_statement"
+DEAL, RECORDS, STATEMENT = "terms.json", "records.json", "statement.json"
+"""Names of the terms, of the records and of the statement among the files that travel with it."""
+CONTRACT_SECTIONS = (
+    "schema_version", "title", "parties", "clusters", "services", "measurement", "service_levels", "exclusions",
+    "credits", "delivery", "cancellation", "commercial", "operations", "amendments", "unknown",
+)  # fmt: skip
+"""Sections that a statement may read; a lender's and an insurer's stay behind."""
+LENDER_AMENDMENTS = (
+    "finance",
+    "assumptions",
+    "insurance",
+    "backstop",
+    "residual_value",
+    "power",
+    "sites",
+    "provenance",
+)
+COLUMNS = (
+    "period", "service_level", "service", "unit", "head", "window_minutes", "up_minutes", "down_minutes",
+    "excluded_minutes", "disregarded_minutes", "degraded_minutes", "disputed_minutes", "counted_minutes",
+    "unknown_minutes", "availability", "availability_percent", "target_met", "credit_fraction", "base", "credit",
+    "payable", "currency", "days_added", "not_computed", "claim_by", "log_lines",
+)  # fmt: skip
+
+
+def contract_terms(deal: Deal) -> Deal:
+    """Return the terms of the contract alone, without sites, money of lenders, assumptions and sources."""
+    data = deal.model_dump(mode="python", exclude_unset=True)
+    kept = {name: data[name] for name in CONTRACT_SECTIONS if name in data}
+    clusters = kept.get("clusters", {})
+    kept["clusters"] = {name: {k: v for k, v in one.items() if k != "site"} for name, one in clusters.items()}
+    amendments = []
+    for amendment in kept.get("amendments", ()):
+        changes = {path: v for path, v in amendment["set"].items() if not path.startswith(LENDER_AMENDMENTS)}
+        if changes:
+            amendments.append({**amendment, "set": changes})
+    kept["amendments"] = amendments
+    return Deal.model_validate(kept)
+
+
+def print_statement(
+    deal: Deal, document: Document, records: bytes, manifest: Mapping[str, Any] | None = None
+) -> PrintedPdf:
+    """Return a statement as a PDF with its terms, records, document and manifest.
+
+    Parameters
+    ----------
+    records : everything that was read, as `slakit.statements.carried` writes it.
+    manifest : that of the first copy, where a statement is made again; else a new one.
+    """
+    terms = contract_terms(deal)
+    files = {
+        DEAL: typed_text(terms).encode(),
+        RECORDS: records,
+        STATEMENT: json_text(document).encode(),
+    }
+    printed = print_report(html(terms, document))
+    made_from = dict(document["manifest"])
+    about = (
+        Attached(DEAL, files[DEAL], "The terms of the contract that this statement was computed on", "Source"),
+        Attached(RECORDS, files[RECORDS], "The records that it was computed from", "Source"),
+        Attached(STATEMENT, files[STATEMENT], "Every figure and every step of this statement", "Data"),
+    )
+    whole = manifest or document_manifest(
+        KIND,
+        made_from
+        | {
+            "versions": made_from.get("versions", {}) | typesetter(),
+            "templates_sha256": print_sha256(*PRINTED_FROM),
+            "document_time": document_time().isoformat(),
+        },
+        files,
+    )
+    return PrintedPdf(attach_manifest(printed.content, whole, about), printed.pages)
+
+
+def html(deal: Deal, document: Document) -> str:
+    """Return the statement as one HTML document with its style inside."""
+    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        loader=FileSystemLoader(templates_dir() / "documents"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    facts = Facts(deal, document)
+    logs = "; ".join(
+        f"{log['file']} {log['sha256'][:8]} ({log['records']:,} records: {log['used']:,} used, "
+        f"{log['records'] - log['used']:,} not)"
+        for log in document["logs"]
+    )
+    version = document["manifest"]["versions"].get("slakit", "")
+    first_log = next((log["sha256"][:8] for log in document["logs"]), "none")
+    return environment.get_template("credit-statement.html.j2").render(
+        page=first_page.first_page(facts),
+        tables=list(ledger.tables(facts)),
+        worked=ledger.worked(facts),
+        notes=ledger.notes(facts),
+        logs=logs,
+        version=version,
+        title=deal.title,
+        terms=document["manifest"]["deal_sha256"][:8],
+        style=report_style(
+            deal,
+            f"Credit Statement: {deal.title}",
+            facts.span(),
+            f"terms {document['manifest']['deal_sha256'][:8]} · log {first_log}",
+            sheets=("report.css", "credit-statement.css"),
+        ),
+    )
+
+
+def lines_csv(document: Document) -> str:
+    """Return the lines of a statement as CSV, with a column for each figure; texts cannot be taken for formulas."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for line in document["periods"]:
+        writer.writerow([_cell(line, name, document) for name in COLUMNS])
+    return written.getvalue()
+
+
+def _cell(line: Mapping[str, Any], name: str, document: Document) -> str:
+    value: Any = document["currency"] if name == "currency" else line[name]
+    if value is None:
+        return ""
+    if isinstance(value, Mapping):
+        return str(value["amount"])
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        value = "; ".join(str(part) for part in value)
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    is_formula = text.startswith(("=", "+", "@", "\t", "\r")) or (text[:1] == "-" and not text[1:2].isdigit())
+    return f"'{text}" if is_formula else text

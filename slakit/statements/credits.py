@@ -1,0 +1,408 @@
+"""The statement of credits of a deal from logs, as one document that the command prints and every report shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from risk.contract_rules.exclusion_ledger import exclusion_ledger
+from risk.contract_rules.intervals import exact_minutes, length, union
+from risk.contract_rules.lines import Line, Right, Settlement, Statement
+from risk.contract_rules.measurement_period import month_span
+from risk.contract_rules.register import Register
+from risk.contract_rules.statement import statement
+from risk.core.computed import Step
+from schemas.deal import Deal
+from schemas.errors import DealError, Problem
+from schemas.incidents import Evidence, Incident
+from schemas.money import Money
+from schemas.periods import Month
+from slakit.load import LoadedDeal
+from slakit.manifest import data_sha256, versions
+from slakit.reports.clauses import Clauses
+from slakit.statements.gather import Gathered, ReadLog, Sources, gathered
+from slakit.statements.importers.form import Options
+
+PERCENT_PLACES = 6
+"""Digits of an availability in percent after the point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A statement with everything it rests on."""
+
+    deal: Deal
+    gathered: Gathered
+    statement: Statement
+    document: dict[str, Any]
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Return what must be asked again to make the same statement of the same records."""
+        cited = {
+            step["paragraph"]: step["clause"]
+            for holder in (*self.document["periods"], *self.document["settlements"], *self.document["rights"])
+            for step in holder["steps"]
+        }
+        return {
+            "periods": self.document["asked"],
+            "as_of": self.document["as_of"],
+            "clauses": {paragraph: number for paragraph, number in sorted(cited.items()) if number},
+            "about": {name: self.document[name] for name in ("logs", "not_mapped", "merged", "manifest")},
+        }
+
+
+def stated(
+    loaded: LoadedDeal,
+    sources: Sources,
+    options: Options,
+    *,
+    form: str | None = None,
+    periods: str | None = None,
+    as_of: datetime | None = None,
+    clauses: Clauses,
+) -> Stated:
+    """Return the statement of some logs.
+
+    Parameters
+    ----------
+    periods : a period such as `2026-10`, or the first and last such as `2026-01..2026-06`; every period that a record
+        of the logs reaches into when None.
+    as_of : nothing after it is known; everything on record is when None.
+    clauses : printed numbers of the contract.
+
+    Raises
+    ------
+    DealError, MissingTermError, NotComputedError
+        As reading the files and computing raise them.
+    """
+    deal = loaded.deal
+    found = gathered(deal, sources, options, form)
+    asked = periods_of(deal, periods, found.records.incidents, as_of)
+    result = statement(deal, found.records, asked, as_of)
+    return Stated(deal, found, result, _document(loaded, found, result, asked, as_of, clauses))
+
+
+def periods_of(
+    deal: Deal, text: str | None, incidents: Sequence[Incident], as_of: datetime | None
+) -> tuple[Month, ...]:
+    """Return the periods of a text such as `2026-01..2026-06`, or those that the records reach into.
+
+    Raises
+    ------
+    DealError
+        When the text names no periods, or there is nothing to take them from.
+    """
+    zone = deal.measurement.zone
+    if text is None:
+        if not incidents:
+            raise _refused("no period, and no record to take one from", "a period such as 2026-10", "add --period")
+        first = min(i.started_at for i in incidents)
+        last = max(i.ended_at or as_of or i.started_at for i in incidents)
+        start, end = Month.of(first, zone), Month.of(max(last, first), zone)
+    else:
+        try:
+            ends = [Month.parse(part.strip()) for part in text.split("..")]
+        except ValueError:
+            raise _refused(repr(text), "a period such as 2026-10", "write one, or two with .. between") from None
+        if len(ends) > 2 or ends[0] > ends[-1]:
+            raise _refused(repr(text), "a first and a last period in order", "write them as 2026-01..2026-06")
+        start, end = ends[0], ends[-1]
+    found = [start]
+    while found[-1] < end:
+        if len(found) >= MOST_PERIODS:
+            raise _refused(f"more than {MOST_PERIODS} periods", f"at most {MOST_PERIODS}", "name fewer with --period")
+        found.append(found[-1].plus(1))
+    return tuple(found)
+
+
+MOST_PERIODS = 240
+
+
+def _refused(found: str, expected: str, remedy: str) -> DealError:
+    return DealError([Problem("--period", found, expected, remedy)])
+
+
+def _document(
+    loaded: LoadedDeal,
+    found: Gathered,
+    result: Statement,
+    periods: Sequence[Month],
+    as_of: datetime | None,
+    clauses: Clauses,
+) -> dict[str, Any]:
+    by_unit: dict[str, list[Incident]] = {}
+    for incident in found.records.incidents:
+        by_unit.setdefault(incident.unit_id, []).append(incident)
+    zone = loaded.deal.measurement.zone
+    lines = [_line(line, loaded.deal, by_unit, clauses, zone) for line in result.lines]
+    not_computed = list(dict.fromkeys(line.not_computed for line in result.lines if line.not_computed))
+    return {
+        "deal": loaded.deal.title,
+        "currency": result.currency,
+        "zone": zone,
+        "as_of": _moment(as_of),
+        "asked": [str(period) for period in periods],
+        "periods": lines,
+        "settlements": [_settlement(one, clauses) for one in result.settlements],
+        "rights": [_right(right, clauses) for right in result.rights],
+        "total": result.total.as_json(),
+        "lost": {reason: amount.as_json() for reason, amount in result.lost.items()},
+        "not_computed": not_computed,
+        "claim_by": min((line["claim_by"] for line in lines if line["claim_by"]), default=None),
+        "exclusions": _exclusions(loaded.deal, found, result, periods, as_of, clauses),
+        "checks": [_step(step, clauses) for step in result.checks],
+        "notes": list(result.notes),
+        "incidents": [_incident(incident) for incident in found.records.incidents],
+        "logs": [log_document(log) for log in found.logs],
+        "not_mapped": dict(found.not_mapped),
+        "merged": found.merged,
+        "manifest": {
+            "deal_sha256": loaded.sha256,
+            "file_sha256": loaded.file_sha256,
+            "schema_version": loaded.deal.schema_version,
+            "data_sha256": data_sha256(),
+            "logs": {log.imported.file: log.sha256 for log in found.logs},
+            "records": dict(found.files),
+            "versions": versions(),
+        },
+    }
+
+
+def _line(
+    line: Line, deal: Deal, by_unit: Mapping[str, Sequence[Incident]], clauses: Clauses, zone: str
+) -> dict[str, Any]:
+    span = month_span(line.period, zone)
+    concerned = [
+        incident
+        for incident in by_unit.get(line.unit, ())
+        if incident.started_at < span[1] and (incident.ended_at is None or span[0] < incident.ended_at)
+    ]
+    return {
+        "period": str(line.period),
+        "service_level": line.service_level,
+        "service": line.service,
+        "unit": line.unit,
+        "head": line.head,
+        "window_minutes": number(line.window_minutes),
+        "up_minutes": number(getattr(line, "up_minutes", 0)),
+        "down_minutes": number(line.down_minutes),
+        "excluded_minutes": number(line.excluded_minutes),
+        "disregarded_minutes": number(line.disregarded_minutes),
+        "degraded_minutes": number(line.degraded_minutes),
+        "disputed_minutes": number(line.disputed_minutes),
+        "counted_minutes": number(line.counted_minutes),
+        "unknown_minutes": number(line.unknown_minutes),
+        "availability": None if line.availability is None else str(line.availability),
+        "availability_percent": percent(line.availability),
+        "target_met": line.target_met,
+        "credit_fraction": None if line.credit_fraction is None else number(line.credit_fraction),
+        "base": _amount(line.base, line.credit.currency),
+        "credit": None if line.not_computed else line.credit.as_json(),
+        "payable": None if line.not_computed else line.payable.as_json(),
+        "days_added": line.days_added,
+        "lost": {reason: amount.as_json() for reason, amount in line.lost.items()},
+        "not_computed": line.not_computed,
+        "claim_by": _moment(line.claim_by),
+        "incidents": [incident.id for incident in concerned],
+        "log_lines": list(dict.fromkeys(str(e) for incident in concerned for e in incident.evidence)),
+        "steps": [_step(step, clauses) for step in line.steps],
+    }
+
+
+def _exclusions(
+    deal: Deal,
+    found: Gathered,
+    result: Statement,
+    periods: Sequence[Month],
+    as_of: datetime | None,
+    clauses: Clauses,
+) -> list[dict[str, Any]]:
+    """Return how each stretch of downtime inside a window was judged, line by line."""
+    if not found.records.windows:
+        return []
+    register = Register(deal, found.records, periods, as_of)
+    rows = []
+    for line in result.lines:
+        if line.head != "availability" or not line.down_minutes:
+            continue
+        unit = register.tree.units[line.unit]
+        for row in exclusion_ledger(register, unit, line.service_level, line.period):
+            rows.append(
+                {
+                    "period": str(line.period),
+                    "service_level": line.service_level,
+                    "unit": line.unit,
+                    "start": _moment(row.start),
+                    "end": _moment(row.end),
+                    "minutes": number(row.minutes),
+                    "head": row.head,
+                    "window": row.window,
+                    "notice": row.notice,
+                    "paragraph": row.paragraph,
+                    "clause": clauses.numbers.get(row.paragraph),
+                    "reason": row.reason,
+                    "evidence": [_evidence(line) for line in row.evidence],
+                }
+            )
+    return rows
+
+
+def _settlement(one: Settlement, clauses: Clauses) -> dict[str, Any]:
+    return {
+        "period": str(one.period),
+        "service": one.service,
+        "contract_year": one.contract_year,
+        "fee": _amount(one.fee, one.credit.currency),
+        "planned_year_fee": _amount(one.planned_year_fee, one.credit.currency),
+        "given_before": one.given_before.as_json(),
+        "credit": one.credit.as_json(),
+        "payable": one.payable.as_json(),
+        "lost": {reason: amount.as_json() for reason, amount in one.lost.items()},
+        "steps": [_step(step, clauses) for step in one.steps],
+    }
+
+
+def _right(right: Right, clauses: Clauses) -> dict[str, Any]:
+    return {
+        "kind": right.kind,
+        "form": right.form,
+        "term": right.term,
+        "service_level": right.service_level,
+        "unit": right.unit,
+        "period": str(right.period),
+        "periods": [str(period) for period in right.periods],
+        "arises": _moment(right.arises),
+        "exercise_from": _moment(right.exercise_from),
+        "exercise_by": _moment(right.exercise_by),
+        "scope": right.scope,
+        "steps": [_step(step, clauses) for step in right.steps],
+    }
+
+
+def _step(step: Step, clauses: Clauses) -> dict[str, Any]:
+    return {
+        "paragraph": step.paragraph,
+        "clause": clauses.numbers.get(step.paragraph),
+        "rule": step.rule,
+        "result": shown(step.result),
+        "inputs": {name: shown(value) for name, value in step.inputs.items()},
+        "term": step.term,
+    }
+
+
+def _incident(incident: Incident) -> dict[str, Any]:
+    return {
+        "id": incident.id,
+        "unit": incident.unit_id,
+        "level": incident.level,
+        "state": incident.state,
+        "started_at": _moment(incident.started_at),
+        "ended_at": _moment(incident.ended_at),
+        "is_open": incident.ended_at is None,
+        "detected_at": _moment(incident.detected_at),
+        "notice_at": _moment(incident.notice_at),
+        "ticket_at": _moment(incident.ticket_at),
+        "readmitted_at": _moment(incident.readmitted_at),
+        "minutes": None if incident.ended_at is None else number(_minutes(incident)),
+        "monitor": incident.monitor_id,
+        "cause": incident.cause,
+        "cause_party": incident.cause_party,
+        "evidence": [_evidence(line) for line in incident.evidence],
+    }
+
+
+def _minutes(incident: Incident) -> Fraction | int:
+    assert incident.ended_at is not None
+    return exact_minutes(length(union([(incident.started_at, incident.ended_at)])))
+
+
+def _evidence(line: Evidence) -> dict[str, Any]:
+    return {"file": line.file, "line": line.line, "text": line.text}
+
+
+def log_document(log: ReadLog) -> dict[str, Any]:
+    """Return what became of every record of a log, as JSON knows it."""
+    found = log.imported
+    return {
+        "file": found.file,
+        "sha256": log.sha256,
+        "format": found.form,
+        "title": log.title,
+        "records": found.records,
+        "used": found.used,
+        "duplicates": found.duplicates,
+        "left_out": dict(found.left_out),
+        "unknown_states": dict(found.unknown_states),
+        "skipped": [{"line": s.line, "reason": s.reason, "text": s.text} for s in found.skipped],
+        "bounds": [
+            {"incident": b.incident, "field": b.field, "earliest": _moment(b.earliest), "latest": _moment(b.latest)}
+            for b in found.bounds
+        ],
+        "notes": list(found.notes),
+    }
+
+
+def number(value: Fraction | Decimal | int) -> int | str:
+    """Return a number as JSON knows it: whole, a decimal where it ends, else a fraction."""
+    exact = Fraction(value)
+    if exact.denominator == 1:
+        return int(exact)
+    rest = exact.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest == 1:
+        return f"{(Decimal(exact.numerator) / Decimal(exact.denominator)).normalize():f}"
+    return str(exact)
+
+
+def percent(availability: Fraction | None) -> str | None:
+    """Return an availability in percent, rounded half up to `PERCENT_PLACES` digits; 100 only where it is whole.
+
+    Examples
+    --------
+    >>> percent(Fraction(143, 144)), percent(Fraction(1)), percent(1 - Fraction(1, 10**9))
+    ('99.305556', '100.000000', '99.999999')
+    """
+    if availability is None:
+        return None
+    one = 10**PERCENT_PLACES
+    scaled = int((availability * 100 * one + Fraction(1, 2)) // 1)
+    if scaled >= 100 * one and availability < 1:
+        scaled = 100 * one - 1
+    whole, rest = divmod(scaled, one)
+    return f"{whole}.{rest:0{PERCENT_PLACES}d}"
+
+
+def shown(value: object) -> Any:
+    """Return a fact of a step as JSON knows it."""
+    match value:
+        case None | bool() | str() | int():
+            return value
+        case Fraction() | Decimal():
+            return number(value)
+        case Money():
+            return value.as_json()
+        case datetime():
+            return _moment(value)
+        case date():
+            return value.isoformat()
+        case Mapping():
+            return {str(key): shown(inner) for key, inner in value.items()}
+        case Iterable():
+            return [shown(inner) for inner in value]
+    return str(value)
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _amount(value: Fraction, currency: str) -> dict[str, str]:
+    """Return money that is not rounded yet, to a millionth."""
+    return {"amount": str(number(Fraction(round(value * 1_000_000), 1_000_000))), "currency": currency}

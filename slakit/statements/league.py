@@ -1,0 +1,247 @@
+"""Published schedules side by side: what each would have paid for the same log and fee, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from risk.contract_rules.lines import Line, Statement
+from risk.contract_rules.records import Records
+from risk.contract_rules.statement import statement
+from schemas.deal import Deal
+from schemas.errors import DealError, MissingTermError, NotComputedError, Problem
+from schemas.incidents import Incident, UnitService
+from schemas.money import Money, total
+from schemas.periods import Month
+from slakit.load import load_deal
+from slakit.paths import examples_dir
+from slakit.statements.credits import log_document, number, percent, periods_of
+from slakit.statements.gather import merged, read_log
+from slakit.statements.importers.form import Options
+from slakit.statements.words import LOSSES
+
+UTC_MONTHS = Deal(schema_version=1)
+"""Terms of the periods of the table."""
+WHOLE = "all-units"
+"""Unit that stands for everything the log is about."""
+SERVICE = "service"
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """One published schedule."""
+
+    id: str
+    deal: Deal
+
+
+def schedules(folder: Path | None = None) -> tuple[Schedule, ...]:
+    """Return the schedules of a folder of deal files, by id; those that come with slakit when None.
+
+    Raises
+    ------
+    DealError
+        When the folder holds none, or one that is wrong.
+    """
+    place = folder or examples_dir() / "schedules"
+    files = sorted(place.glob("*.yaml"))
+    if not files:
+        raise DealError([Problem("schedules", str(place), "a folder of deal files", "name another folder")])
+    return tuple(Schedule(path.stem, load_deal(path).deal) for path in files)
+
+
+def league(
+    chosen: Sequence[Schedule],
+    incidents: Sequence[Incident],
+    fee: Money,
+    periods: Sequence[Month],
+    as_of: datetime | None = None,
+) -> list[dict[str, Any]]:
+    """Return a row for each service level of each schedule, what pays most first.
+
+    Parameters
+    ----------
+    incidents : the log. A level of single nodes looks at each of its units; any other level is down while all of its
+        units are.
+    fee : monthly fee of one unit; the whole pays that of all units.
+    periods : calendar months, in UTC, since no schedule names its zone.
+    as_of : when it is asked; a claim that is then too late is lost.
+    """
+    rows = [row for one in chosen for row in _rows(one, incidents, fee, periods, as_of)]
+    return sorted(
+        rows, key=lambda row: (-Decimal(row["credit"]["amount"]) if row["credit"] else Decimal(1), row["schedule"])
+    )
+
+
+def _dearest_first(row: dict[str, Any]) -> tuple[bool, Decimal, str]:
+    credit = row["credit"]
+    return credit is None, -Decimal(credit["amount"]) if credit else Decimal(0), row["schedule"]
+
+
+def _rows(
+    schedule: Schedule, incidents: Sequence[Incident], fee: Money, periods: Sequence[Month], as_of: datetime | None
+) -> Iterator[dict[str, Any]]:
+    for level_id, level in schedule.deal.service_levels.items():
+        deal = schedule.deal.revise(
+            {
+                "commercial": {"currency": fee.currency, "charges": {}, "term": {"months": 12}},
+                "service_levels": {
+                    level_id: level.model_copy(update={} if level.level == "node" else {"down_when": "all_down"})
+                },
+                "unknown": {
+                    path: reason
+                    for path, reason in schedule.deal.unknown.items()
+                    if not path.startswith("service_levels.") or path.startswith(f"service_levels.{level_id}")
+                },
+                "provenance": {},
+            }
+        )
+        records = _records(incidents, fee, level.level)
+        try:
+            found = statement(deal, records, periods, as_of)
+        except (DealError, MissingTermError, NotComputedError) as error:
+            yield _row(schedule, level_id, None, str(error))
+        else:
+            yield _row(schedule, level_id, found, None)
+
+
+def _records(incidents: Sequence[Incident], fee: Money, level: str) -> Records:
+    """Return the log on units of the level that a schedule measures."""
+    names = list(dict.fromkeys(incident.unit_id for incident in incidents))
+    whole = level != "node"
+    parent = WHOLE if whole else None
+    units = [
+        UnitService(unit_id=name, level="node", service=SERVICE, monthly_fee=fee.amount, parent_id=parent)
+        for name in names
+    ]
+    if whole:
+        units.append(UnitService(unit_id=WHOLE, level=level, service=SERVICE, monthly_fee=fee.amount * len(names)))
+    return Records(incidents=[one.model_copy(update={"level": "node"}) for one in incidents], units=units)
+
+
+def _row(schedule: Schedule, level_id: str, found: Statement | None, refused: str | None) -> dict[str, Any]:
+    level = schedule.deal.service_levels[level_id]
+    row: dict[str, Any] = {
+        "schedule": schedule.id,
+        "title": schedule.deal.title,
+        "service_level": level_id,
+        "target": None if level.target is None else f"{level.target:f}",
+        "shape": level.credit.shape,
+    }
+    if found is None:
+        return row | {
+            "window_minutes": None, "counted_minutes": None, "availability": None, "availability_percent": None,
+            "credit": None, "days_added": 0, "claimable_until": None, "claim": None, "reason": refused,
+        }  # fmt: skip
+    lines = [line for line in found.lines if line.service_level == level_id]
+    worst = min((line for line in lines if line.availability is not None), key=_availability, default=None)
+    why_not = next((line.not_computed for line in lines if line.not_computed), None)
+    credit = total((line.payable for line in lines), found.currency)
+    return row | {
+        "window_minutes": number(worst.window_minutes) if worst else None,
+        "counted_minutes": number(worst.counted_minutes) if worst else None,
+        "availability": str(worst.availability) if worst else None,
+        "availability_percent": percent(worst.availability) if worst else None,
+        "credit": None if why_not else credit.as_json(),
+        "days_added": sum(line.days_added for line in lines),
+        "claimable_until": min((line.claim_by for line in lines if line.claim_by), default=None),
+        "claim": _claim(schedule.deal),
+        "reason": why_not or _reason(lines, credit, level.target is not None),
+    }
+
+
+def _availability(line: Line) -> Fraction:
+    assert line.availability is not None
+    return line.availability
+
+
+def _claim(deal: Deal) -> str:
+    """Return how a credit is claimed, in words."""
+    process = deal.credits.process
+    if process.mode == "automatic":
+        return "given without a claim"
+    blank = deal.blank("credits.process.window_days", "credits.process.window_from")
+    if deal.blank("credits.process.window_days"):
+        return "must be claimed; no time for it was found"
+    if process.window_months is not None:
+        window = f"{process.window_months} months"
+    elif process.window_business_days is not None:
+        window = f"{process.window_business_days} Business Days"
+    else:
+        window = f"{process.window_days} days"
+    if blank:
+        return f"must be claimed within {window}; {blank.split(': ', 1)[1]}"
+    since = {
+        "period_end": "the end of the month",
+        "incident_end": "the end of the outage",
+        "incident_start": "the start of the outage",
+        "statement": "the statement",
+        "next_period_end": "the end of the month after the outage",
+    }[process.window_from]
+    return f"must be claimed by {since}" if window == "0 days" else f"must be claimed within {window} of {since}"
+
+
+def _reason(lines: Sequence[Line], credit: Money, has_target: bool) -> str | None:
+    """Return why nothing is paid, None where something is."""
+    if credit.amount:
+        return None
+    if any(line.days_added for line in lines):
+        return "days are added to the term instead of money"
+    lost = next((reason for line in lines for reason in line.lost), None)
+    if lost is not None:
+        return LOSSES[lost]
+    counted = sum(line.counted_minutes for line in lines)
+    down = sum(line.down_minutes for line in lines)
+    if not down:
+        return "nothing of the unit that it measures was down"
+    if not counted:
+        return "no outage was long enough to count"
+    return (
+        "the target was met"
+        if has_target and all(line.target_met for line in lines)
+        else "the table pays nothing for this"
+    )
+
+
+def compared(
+    chosen: Sequence[Schedule],
+    logs: Sequence[Path],
+    options: Options,
+    fee: Money,
+    *,
+    form: str | None = None,
+    periods: str | None = None,
+    as_of: datetime | None = None,
+) -> dict[str, Any]:
+    """Return the league table of some logs as one document.
+
+    Raises
+    ------
+    DealError
+        When a log must be refused, holds no outage, or the periods cannot be told.
+    """
+    read = [read_log(path, options, form) for path in logs]
+    incidents = merged(incident for log in read for incident in log.imported.incidents)
+    if options.unit_id is not None:
+        incidents = tuple(one for one in incidents if one.unit_id == options.unit_id)
+    if not incidents:
+        found = f"no record of {options.unit_id!r}" if options.unit_id else "no record of an outage"
+        raise DealError([Problem("LOG", found, "a log with outages", "name another log or unit")])
+    asked = periods_of(UTC_MONTHS, periods, incidents, as_of)
+    return {
+        "fee": fee.as_json(),
+        "asked": [str(period) for period in asked],
+        "units": list(dict.fromkeys(incident.unit_id for incident in incidents)),
+        "rows": league(chosen, incidents, fee, asked, as_of),
+        "settings": [
+            "Months are calendar months in UTC: no schedule says in which zone.",
+            "A level above the single node is taken as down while every unit of the log is down.",
+            "Nothing is excluded: what a provider could prove as maintenance or force majeure is not in a log.",
+        ],
+        "logs": [log_document(log) for log in read],
+    }

@@ -1,0 +1,204 @@
+"""A file of telemetry: what kind it is, which columns it has, and its rows as text or as they are stored."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import mmap
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from schemas.errors import DealError
+from slakit.statements.importers.log import LONGEST_LINE, parsed, printable
+from slakit.statements.importers.refusal import refused
+from slakit.statements.telemetry.account import Account
+
+if TYPE_CHECKING:
+    import polars as pl
+
+READINGS = ("time", "unit_id", "state")
+SPELLS = ("unit_id", "started_at", "ended_at", "state")
+ROWS_AT_ONCE = 250000
+"""Rows of a batch. [row]"""
+LINES_AT_ONCE = 100_000
+"""Lines that are read one by one before they become a batch. [line]"""
+EXPECTED = f"the columns {', '.join(READINGS)}, or {', '.join(SPELLS)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file with its layout."""
+
+    name: str
+    """Its name without folders, as it is cited."""
+    content: Path | bytes
+    form: Literal["csv", "jsonl", "parquet"]
+    header: tuple[str, ...]
+    """Names of all columns, in lower case; for JSON lines only the columns that are read."""
+    sample: tuple[str | None, ...] = ()
+    """Times of the first row, where they are text."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns that are read: those of readings, else those of spells."""
+        return READINGS if set(READINGS) <= set(self.header) else SPELLS
+
+    @property
+    def times(self) -> tuple[str, ...]:
+        """Return the columns that hold times."""
+        return tuple(name for name in self.columns if name not in ("unit_id", "state"))
+
+    def scanned(self) -> pl.LazyFrame | None:
+        """Return its rows in a frame with the column `line`, None where lines must be read one by one.
+
+        A file of comma-separated values without a quotation mark has one row on each line; `more` says whether it has
+        a field too many. Rows too short have nulls, and a blank line has nothing else.
+        """
+        import polars as pl
+
+        target = self.content if isinstance(self.content, Path) else io.BytesIO(self.content)
+        if self.form == "parquet":
+            frame = pl.scan_parquet(target, glob=False, row_index_name="line", row_index_offset=1)
+            stored = frame.collect_schema().names()
+            return frame.select(
+                "line", *(pl.col(next(n for n in stored if n.strip().lower() == c)).alias(c) for c in self.columns)
+            )
+        if self.form == "jsonl" or self._holds(b'"'):
+            return None
+        names = [*(name or f"column {i}" for i, name in enumerate(self.header)), "more"]
+        frame = pl.scan_csv(
+            target,
+            has_header=False,
+            skip_lines=1,
+            schema={**dict.fromkeys(names, pl.String), "unit_id": pl.Categorical(), "state": pl.Categorical()},
+            quote_char=None,
+            encoding="utf8-lossy",
+            truncate_ragged_lines=True,
+            missing_columns="insert",
+            row_index_name="line",
+            row_index_offset=2,
+            glob=False,
+        )
+        return frame.select("line", *self.columns, pl.col("more").is_not_null())
+
+    def texts(self, account: Account) -> Iterator[pl.DataFrame]:
+        """Yield the same frames from lines read one by one; a broken line goes to the account."""
+        import polars as pl
+
+        schema = {"line": pl.UInt32, **dict.fromkeys(self.columns, pl.String), "more": pl.Boolean}
+        rows: list[tuple[Any, ...]] = []
+        for number, line in self.lines():
+            try:
+                rows.append((number, *self._fields(line)))
+            except (ValueError, csv.Error, RecursionError) as error:
+                account.rows += 1
+                account.skip(self.name, number, cut(line), "broken line", f"broken: {cut(str(error), 150)}")
+            if len(rows) == LINES_AT_ONCE:
+                yield pl.DataFrame(rows, schema=schema, orient="row")
+                rows = []
+        yield pl.DataFrame(rows, schema=schema, orient="row")
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the lines of a text file with their numbers, without a header."""
+        with io.BytesIO(self.content) if isinstance(self.content, bytes) else self.content.open("rb") as file:
+            for number, raw in enumerate(file, start=1):
+                if number == 1 and self.form == "csv":
+                    continue
+                line = raw[: 4 * LONGEST_LINE].decode("utf-8-sig" if number == 1 else "utf-8", errors="replace")
+                yield number, line.rstrip("\r\n")
+
+    def _fields(self, line: str) -> tuple[str | bool | None, ...]:
+        """Return the fields of one line that are read, and whether it has too many; all None when it is blank."""
+        if not line.strip():
+            return *(None for _ in self.columns), False
+        if self.form == "jsonl":
+            found = parsed(line)
+            if not isinstance(found, dict):
+                raise ValueError("no object")
+            return *(_text(found.get(name)) for name in self.columns), False
+        fields = next(csv.reader([line], strict=True))
+        values = dict(zip(self.header, fields, strict=False))
+        return *(values.get(name) or None for name in self.columns), len(fields) > len(self.header)
+
+    def _holds(self, byte: bytes) -> bool:
+        if isinstance(self.content, bytes):
+            return byte in self.content
+        with self.content.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            return mapped.find(byte) >= 0
+
+
+def source_of(name: str, content: Path | bytes) -> Source:
+    """Return a file with its layout, told from its first and last bytes.
+
+    Raises
+    ------
+    DealError
+        When it cannot be read or has not the columns of telemetry.
+    """
+    name = printable(name)
+    try:
+        with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as file:
+            first = file.readline(LONGEST_LINE)
+    except OSError as error:
+        raise refused(name, error.strerror or "an error", "a file", "check its path and rights") from error
+    if first[:4] == b"PAR1":
+        return _checked(name, content, "parquet", _stored(name, content))
+    text = first.decode("utf-8-sig", errors="replace").strip()
+    if text.startswith("{"):
+        return _checked(name, content, "jsonl", _keys(text))
+    return _checked(name, content, "csv", next(csv.reader([text]), []))
+
+
+def cut(text: str, most: int = 400) -> str:
+    """Return text on one printable line, cut to `most` characters."""
+    shown = " ".join(printable(text[: 2 * most]).split()) or "(blank)"
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
+
+
+@contextmanager
+def refusing(name: str) -> Iterator[None]:
+    """Turn what polars says of a file that it cannot read into an error of that file."""
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise refused(name, cut(str(error), 200), EXPECTED, "export it again; it may have been cut off") from error
+
+
+def _checked(name: str, content: Path | bytes, form: Literal["csv", "jsonl", "parquet"], header: list[str]) -> Source:
+    names = tuple(re.sub(r"\s+", " ", column).strip().lower() for column in header)
+    source = Source(name, content, form, names)
+    wanted = [column for column in source.columns if names.count(column) != 1]
+    if wanted:
+        problems = [refused(name, cut(", ".join(names), 200), EXPECTED, f"give the column {wanted[0]} once").problems[0]]
+        raise DealError(problems)
+    return source
+
+
+def _stored(name: str, content: Path | bytes) -> list[str]:
+    import polars as pl
+
+    with refusing(name):
+        return list(pl.read_parquet_schema(io.BytesIO(content) if isinstance(content, bytes) else content))
+
+
+def _keys(text: str) -> list[str]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    keys = {str(key) for key in found} if isinstance(found, dict) else set()
+    return [name for name in dict.fromkeys((*READINGS, *SPELLS)) if name in keys]
+
+
+def _text(value: object) -> str | None:
+    """Return a value of JSON as the text that a table would hold."""
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    return None if value is None else str(value)

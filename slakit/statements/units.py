@@ -1,0 +1,221 @@
+"""Units of the contract, with their fees, and the names by which logs know them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+
+from risk.contract_rules import monthly_price
+from risk.contract_rules.deadlines import midnight
+from schemas.deal import Deal
+from schemas.errors import DealError, MissingTermError, NotComputedError, Problem, TermsError
+from schemas.incidents import UnitService
+from schemas.operations import ContractedUnits
+from slakit.statements.host_lists import expanded
+
+PLACES = Decimal("0.000001")
+"""Fees of single units are kept to a millionth, far below the smallest unit of any currency."""
+
+
+@dataclass(frozen=True)
+class UnitNames:
+    """Log names to units: an id itself in any case of letters, or a name that a pattern of the deal makes of it."""
+
+    ids: Mapping[str, str]
+    """Id in lower case to id."""
+    patterns: tuple[re.Pattern[str], ...] = ()
+    """Each with the group `unit`, which must be an id."""
+    _found: dict[str, str | None] = field(default_factory=dict)
+
+    def of(self, name: str) -> str | None:
+        """Return the unit that a log calls `name`, None where no name or pattern fits.
+
+        Raises
+        ------
+        DealError
+            When patterns make two units of one name.
+        """
+        if name not in self._found:
+            self._found[name] = self._look_up(name)
+        return self._found[name]
+
+    def _look_up(self, name: str) -> str | None:
+        folded = name.strip().lower()
+        if folded in self.ids:
+            return self.ids[folded]
+        meant = {
+            self.ids[match["unit"]]
+            for pattern in self.patterns
+            if (match := pattern.fullmatch(folded)) and match["unit"] in self.ids
+        }
+        if len(meant) > 1:
+            raise DealError(
+                [
+                    Problem(
+                        "operations.units",
+                        f"{name!r}, which stands for {' and '.join(sorted(meant))}",
+                        "log names that lead to one unit",
+                        "make log_names of these units narrower",
+                    )
+                ]
+            )
+        return meant.pop() if meant else None
+
+
+def unit_names(deal: Deal, units: Sequence[UnitService]) -> UnitNames:
+    """Return the names by which logs know the units on record."""
+    ids = {unit.unit_id.lower(): unit.unit_id for unit in units}
+    if len(ids) < len({unit.unit_id for unit in units}):
+        twice = [
+            name for name, times in Counter(u.lower() for u in {unit.unit_id for unit in units}).items() if times > 1
+        ]
+        raise DealError(
+            [Problem("units", f"{twice[0]!r} in two cases of letters", "names that differ in more", "rename one")]
+        )
+    patterns = dict.fromkeys(pattern for group in deal.operations.units for pattern in group.log_names)
+    return UnitNames(ids, tuple(_pattern(text) for text in patterns))
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """Return a pattern of the deal: `{}` is the id, `*` is anything."""
+    if text.count("{}") != 1:
+        raise DealError(
+            [
+                Problem(
+                    "operations.units.log_names",
+                    repr(text),
+                    "a pattern with {} in the place of the id",
+                    "write one such as {}.cluster.example",
+                )
+            ]
+        )
+    parts = re.split(r"(\{\}|\*)", text.lower())
+    turned = {"{}": r"(?P<unit>[^\s]+?)", "*": r".*"}
+    return re.compile("".join(turned.get(part, re.escape(part)) for part in parts))
+
+
+def contracted_units(deal: Deal) -> tuple[UnitService, ...]:
+    """Return the units that the deal names, and a unit for each cluster and site that a service level measures.
+
+    Raises
+    ------
+    DealError
+        When the names contradict each other or the deal.
+    MissingTermError
+        When a fee is needed and the deal has no price.
+    """
+    groups = list(deal.operations.units)
+    named = {name for group in groups for name in _names(group)}
+    groups += [group for group in _whole_units(deal) if group.names not in named]
+    problems: list[Problem] = []
+    seen: dict[str, int] = {}
+    for i, group in enumerate(groups):
+        for name in _names(group):
+            if name in seen and i < len(deal.operations.units):
+                found, expected = f"{name!r}, which entry {seen[name]} names too", "one entry for one unit"
+                problems.append(Problem(f"operations.units[{i}].names", found, expected, "remove one"))
+            seen[name] = i
+    if problems:
+        raise DealError(problems)
+    counts: Counter[tuple[str, str]] = Counter(
+        (_service(deal, group), group.level) for group in groups for _ in _names(group) if not group.spare
+    )
+    return tuple(unit for group in groups for unit in _units(deal, group, counts))
+
+
+def _whole_units(deal: Deal) -> Iterator[ContractedUnits]:
+    """Yield a unit for each cluster and each site of the deal that some service level measures as a whole."""
+    levels = {level.level for level in deal.service_levels.values()}
+    tranches = deal.delivery.tranches if deal.delivery else {}
+    for service, terms in deal.services.items():
+        clusters = dict.fromkeys(c for t in terms.tranches if t in tranches and (c := tranches[t].cluster) is not None)
+        for cluster in clusters if "cluster" in levels else ():
+            yield ContractedUnits(names=cluster, level="cluster", service=service)
+        sites = dict.fromkeys(site for c in clusters if (site := deal.clusters[c].site) is not None)
+        for site in sites if "site" in levels else ():
+            yield ContractedUnits(names=site, level="site", service=service)
+
+
+def _names(group: ContractedUnits) -> tuple[str, ...]:
+    try:
+        return expanded(group.names)
+    except TermsError as error:
+        raise DealError([Problem("operations.units.names", error.found, error.expected, error.remedy)]) from None
+
+
+def _service(deal: Deal, group: ContractedUnits) -> str:
+    if group.service is not None:
+        return group.service
+    if len(deal.services) == 1:
+        return next(iter(deal.services))
+    raise MissingTermError("operations.units.service", "units of a deal with several services", "name their service")
+
+
+def _units(deal: Deal, group: ContractedUnits, counts: Mapping[tuple[str, str], int]) -> Iterator[UnitService]:
+    service = _service(deal, group)
+    zone = deal.measurement.zone
+    fee = Decimal(0) if group.spare else _monthly_fee(deal, group, service, counts)
+    start = group.in_service_from or _ready(deal, service)
+    for name in _names(group):
+        yield UnitService(
+            unit_id=name,
+            level=group.level,
+            service=service,
+            monthly_fee=fee,
+            prepaid_fraction=deal.commercial.prepayment.fraction
+            if deal.commercial and deal.commercial.prepayment
+            else 0,
+            in_service_from=_at(start, zone),
+            in_service_to=_at(group.in_service_to, zone),
+            parent_id=group.parent,
+            spare=group.spare,
+        )
+
+
+def _at(day: date | None, zone: str) -> datetime | None:
+    return midnight(day, zone) if day is not None else None
+
+
+def _ready(deal: Deal, service: str) -> date | None:
+    """Return the first Ready-for-Service Date of a service, None where it is not on the calendar."""
+    if deal.delivery is None or service not in deal.services:
+        return None
+    dates = [deal.delivery.tranches[name].ready_for_service_date for name in deal.services[service].tranches]
+    days = [day for day in dates if isinstance(day, date)]
+    return min(days) if days else None
+
+
+def _monthly_fee(deal: Deal, group: ContractedUnits, service: str, counts: Mapping[tuple[str, str], int]) -> Decimal:
+    """Return the monthly fee of one unit: as typed, or an equal share of the fee of its service. [currency]"""
+    if group.monthly_fee is not None:
+        return group.monthly_fee
+    if deal.commercial is None or service not in deal.commercial.charges:
+        raise MissingTermError(
+            "operations.units.monthly_fee", f"the fee of {group.names[:60]}", "add it, or commercial.charges"
+        )
+    price = deal.commercial.charges[service].price
+    path = f"commercial.charges.{service}.price"
+    if price.per == "gpu_hour":
+        raise NotComputedError(
+            path, "the monthly fee of one unit priced by the hour", "add operations.units.monthly_fee"
+        )
+    count = (
+        sum(getattr(deal.clusters[c].units, price.counted) or 0 for c in _clusters(deal, service))
+        if price.counted
+        else 0
+    )
+    if price.counted and not count:
+        raise MissingTermError(f"clusters.*.units.{price.counted}", path, "add it, or operations.units.monthly_fee")
+    whole = monthly_price.exact(price, Decimal(count), 0, path).value
+    share = whole / Fraction(counts[service, group.level])
+    return (Decimal(share.numerator) / Decimal(share.denominator)).quantize(PLACES)
+
+
+def _clusters(deal: Deal, service: str) -> Iterator[str]:
+    tranches = deal.delivery.tranches if deal.delivery else {}
+    yield from dict.fromkeys(c for t in deal.services[service].tranches if (c := tranches[t].cluster) is not None)
