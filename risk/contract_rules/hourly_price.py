@@ -40,6 +40,6 @@ def exact(unit: Unit, span: Span) -> Computed[Fraction]:
     rule = (
         "the price of the unit for an hour, as on record"
         if stated
-        else "the price of an hour is the fee of the unit for the month over the hours of the month"
+        else "the price of an hour is the fee that accrued for the unit in the period over its hours in service"
     )
     return Computed(price, (Step(PARAGRAPH, rule, price, {"unit": unit.id}),))

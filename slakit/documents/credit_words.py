@@ -48,7 +48,7 @@ def credit_in_words(credit: CreditShape, currency: str | None) -> str:
             if given and min(given) != max(given):
                 spread = f"{number(min(given))} to {spread}"
             of = "each outage" if credit.per == "outage" else "the downtime of the period"
-            left_out = "" if len(given) == len(credit.rows) else "; one row is not stated"
+            left_out = "" if len(given) == len(credit.rows) else "; what other lengths earn is not stated"
             return f"{spread} of price by the length of {of}{left_out}"
         case MultipleOfPrice(multiple=multiple, least=least):
             times = "the price" if multiple == 1 else f"{number(multiple)} times the price"

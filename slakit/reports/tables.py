@@ -182,7 +182,8 @@ def credits(deal: Deal | None, score: Score) -> Table:
     rows = []
     for name, expected in sorted(levels.items(), key=lambda item: -item[1]):
         terms = deal.service_levels.get(name) if deal else None
-        target = figures.agreed_percent(terms.target) if terms else figures.UNDEFINED
+        promised = terms.target if terms else None
+        target = figures.UNDEFINED if promised is None else figures.agreed_percent(promised)
         level = LEVELS.get(terms.level, figures.in_words(terms.level)) if terms else figures.UNDEFINED
         rows.append((figures.in_words(name), level, target, _money(expected, currency)))
     whole = _money(found["expected_total"], currency, found.get("expected_total_standard_error"))

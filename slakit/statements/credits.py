@@ -13,6 +13,7 @@ from risk.contract_rules.exclusion_ledger import exclusion_ledger
 from risk.contract_rules.intervals import exact_minutes, length, union
 from risk.contract_rules.lines import Line, Right, Settlement, Statement
 from risk.contract_rules.measurement_period import month_span
+from risk.contract_rules.records import Records
 from risk.contract_rules.register import Register
 from risk.contract_rules.statement import statement
 from risk.core.computed import Step
@@ -21,11 +22,13 @@ from schemas.errors import DealError, Problem
 from schemas.incidents import Evidence, Incident
 from schemas.money import Money
 from schemas.periods import Month
+from slakit.json_text import canonical_sha256
 from slakit.load import LoadedDeal
 from slakit.manifest import data_sha256, versions
 from slakit.reports.clauses import Clauses
 from slakit.statements.gather import Gathered, ReadLog, Sources, gathered
 from slakit.statements.importers.form import Options
+from slakit.statements.terms import as_carried
 
 PERCENT_PLACES = 6
 """Digits of an availability in percent after the point."""
@@ -80,11 +83,26 @@ def stated(
     DealError, MissingTermError, NotComputedError
         As reading the files and computing raise them.
     """
-    deal = loaded.deal
-    found = gathered(deal, sources, options, form)
+    found = gathered(loaded.deal, sources, options, form)
+    deal = as_carried(loaded.deal)
     asked = periods_of(deal, periods, found.records.incidents, as_of)
     result = statement(deal, found.records, asked, as_of)
-    return Stated(deal, found, result, _document(loaded, found, result, asked, as_of, clauses))
+    about = {
+        "logs": [log_document(log) for log in found.logs],
+        "not_mapped": dict(found.not_mapped),
+        "merged": found.merged,
+        "manifest": {
+            "deal_sha256": loaded.sha256,
+            "file_sha256": loaded.file_sha256,
+            "terms_sha256": canonical_sha256(deal),
+            "schema_version": deal.schema_version,
+            "data_sha256": data_sha256(),
+            "logs": {log.imported.file: log.sha256 for log in found.logs},
+            "records": dict(found.files),
+            "versions": versions(),
+        },
+    }
+    return Stated(deal, found, result, statement_document(deal, found.records, result, asked, as_of, clauses, about))
 
 
 def periods_of(
@@ -127,22 +145,29 @@ def _refused(found: str, expected: str, remedy: str) -> DealError:
     return DealError([Problem("--period", found, expected, remedy)])
 
 
-def _document(
-    loaded: LoadedDeal,
-    found: Gathered,
+def statement_document(
+    deal: Deal,
+    records: Records,
     result: Statement,
     periods: Sequence[Month],
     as_of: datetime | None,
     clauses: Clauses,
+    about: Mapping[str, Any],
 ) -> dict[str, Any]:
+    """Return a statement as JSON knows it.
+
+    Parameters
+    ----------
+    about : `logs`, `not_mapped`, `merged` and `manifest`, which say where the records came from.
+    """
     by_unit: dict[str, list[Incident]] = {}
-    for incident in found.records.incidents:
+    for incident in records.incidents:
         by_unit.setdefault(incident.unit_id, []).append(incident)
-    zone = loaded.deal.measurement.zone
-    lines = [_line(line, loaded.deal, by_unit, clauses, zone) for line in result.lines]
+    zone = deal.measurement.zone
+    lines = _each_step_once([_line(line, by_unit, clauses, zone) for line in result.lines])
     not_computed = list(dict.fromkeys(line.not_computed for line in result.lines if line.not_computed))
     return {
-        "deal": loaded.deal.title,
+        "deal": deal.title,
         "currency": result.currency,
         "zone": zone,
         "as_of": _moment(as_of),
@@ -154,28 +179,32 @@ def _document(
         "lost": {reason: amount.as_json() for reason, amount in result.lost.items()},
         "not_computed": not_computed,
         "claim_by": min((line["claim_by"] for line in lines if line["claim_by"]), default=None),
-        "exclusions": _exclusions(loaded.deal, found, result, periods, as_of, clauses),
+        "exclusions": _exclusions(deal, records, result, periods, as_of, clauses),
         "checks": [_step(step, clauses) for step in result.checks],
         "notes": list(result.notes),
-        "incidents": [_incident(incident) for incident in found.records.incidents],
-        "logs": [log_document(log) for log in found.logs],
-        "not_mapped": dict(found.not_mapped),
-        "merged": found.merged,
-        "manifest": {
-            "deal_sha256": loaded.sha256,
-            "file_sha256": loaded.file_sha256,
-            "schema_version": loaded.deal.schema_version,
-            "data_sha256": data_sha256(),
-            "logs": {log.imported.file: log.sha256 for log in found.logs},
-            "records": dict(found.files),
-            "versions": versions(),
-        },
+        "incidents": [_incident(incident) for incident in records.incidents],
+        **about,
     }
 
 
-def _line(
-    line: Line, deal: Deal, by_unit: Mapping[str, Sequence[Incident]], clauses: Clauses, zone: str
-) -> dict[str, Any]:
+def _each_step_once(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave out steps that repeat those of an earlier line without downtime word for word, and name its unit instead.
+
+    Thousands of units without an outage would otherwise say the same thing thousands of times.
+    """
+    seen: dict[tuple[str, str, str], str] = {}
+    for line in lines:
+        line["steps_of"] = None
+        if line["down_minutes"] or line["unknown_minutes"] or line["degraded_minutes"]:
+            continue
+        key = (line["period"], line["service_level"], str(line["steps"]))
+        first = seen.setdefault(key, line["unit"])
+        if first != line["unit"]:
+            line["steps"], line["steps_of"] = [], first
+    return lines
+
+
+def _line(line: Line, by_unit: Mapping[str, Sequence[Incident]], clauses: Clauses, zone: str) -> dict[str, Any]:
     span = month_span(line.period, zone)
     concerned = [
         incident
@@ -216,16 +245,16 @@ def _line(
 
 def _exclusions(
     deal: Deal,
-    found: Gathered,
+    records: Records,
     result: Statement,
     periods: Sequence[Month],
     as_of: datetime | None,
     clauses: Clauses,
 ) -> list[dict[str, Any]]:
     """Return how each stretch of downtime inside a window was judged, line by line."""
-    if not found.records.windows:
+    if not records.windows:
         return []
-    register = Register(deal, found.records, periods, as_of)
+    register = Register(deal, records, periods, as_of)
     rows = []
     for line in result.lines:
         if line.head != "availability" or not line.down_minutes:

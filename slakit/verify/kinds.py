@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from schemas.deal import Deal
-from slakit.verify import agreement, scored
+from slakit.verify import agreement, credited, scored
 from slakit.verify.carriers import Carried
 from slakit.verify.found import Findings
 from slakit.verify.remade import Remade, Work
@@ -53,6 +53,7 @@ def _workbook(deal: Deal, score: scored.Score, manifest: Mapping[str, Any]) -> b
 
 KINDS: dict[str, Kind] = {
     "contract": Kind("contract", agreement.remake),
+    "credit_statement": Kind("credit statement", credited.remake),
     "credit_memo": of_score("credit memo", _credit_memo),
     "score": of_score("score", _score),
     "workbook": of_score("workbook", _workbook),

@@ -21,7 +21,7 @@ from slakit.verify.lines import changed_lines
 from slakit.verify.pdf_objects import Differ
 from slakit.verify.pdf_properties import OF_SAVING, info, plain, properties
 
-OURS = ("deal.json", "score.json", "terms.json")
+OURS = ("deal.json", "records.json", "score.json", "statement.json", "terms.json")
 """Files that documents of ours carry beside their manifest."""
 NOTES = frozenset(
     f"/{name}"

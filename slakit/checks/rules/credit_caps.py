@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from fractions import Fraction
 
 from risk.contract_rules import credit_shape
@@ -33,7 +34,7 @@ def find(deal: Deal) -> Iterator[Raised]:
         worst = (
             f"the worst month costs {money_in_words(money.amount, money.currency)}"
             if money
-            else "every month may cost its last band"
+            else "every month may cost the most that its levels pay"
         )
         yield Raised(
             NO_CAP, "credit-caps.month", "credits.caps", f"Credits have no cap over a month or a year: {worst}.", money
@@ -93,4 +94,8 @@ def _promises(level: ServiceLevel, of_unit: Fraction) -> Iterator[tuple[str, str
             most = credit_shape.greatest_share(level)
             assert most is not None
             share = min(most, of_unit)
-            yield field, f"The credit goes up to {agreed_percent(share)} of the fee", share
+            yield (
+                field,
+                f"The credit goes up to {agreed_percent(Decimal(share.numerator) / share.denominator)} of the fee",
+                share,
+            )

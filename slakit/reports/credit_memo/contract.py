@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from schemas.delivery import DelayDamages
 from schemas.service_levels import ServiceLevel
+from slakit.documents.credit_words import credit_in_words
 from slakit.reports import figures, tables
 from slakit.reports.contract_lines import contract_lines, day_in_words, duration
 from slakit.reports.credit_memo.parts import Facts, Section, listed, sentence, terms_table
@@ -150,11 +151,12 @@ def _damages(terms: DelayDamages) -> str:
 
 def _level(facts: Facts, name: str, level: ServiceLevel) -> Row:
     unit = UNITS.get(level.level, figures.in_words(level.level))
-    bands = [
-        f"{figures.agreed_percent(band.credit_fraction)} below {figures.agreed_percent(band.below)}"
-        for band in level.credit.bands
-    ]
-    words = f"{figures.agreed_percent(level.target)} a month for each {unit}; credit of {', '.join(bands)}"
+    promise = "no availability" if level.target is None else figures.agreed_percent(level.target)
+    money = facts.deal.commercial or facts.deal.finance
+    credit = credit_in_words(level.credit, money.currency if money else None)
+    words = f"{promise} a month for each {unit}; credit of {credit}"
+    if level.credit.shape != "bands":
+        words = f"{promise} a month for each {unit}; credit: {credit}"
     where = facts.clauses.where(f"service_levels.{name}", "credit-schedule.bands", "service-levels.table")
     return (f"Level, {figures.in_words(name)}", words, where)
 

@@ -17,46 +17,17 @@ from slakit.reports.credit_statement import first_page, ledger
 from slakit.reports.credit_statement.facts import Document, Facts
 from slakit.reports.lender_document import PRINTED_FROM
 from slakit.reports.paper import print_report, report_style
+from slakit.statements.terms import contract_terms
 
 KIND = "credit_statement"
 DEAL, RECORDS, STATEMENT = "terms.json", "records.json", "statement.json"
 """Names of the terms, of the records and of the statement among the files that travel with it."""
-CONTRACT_SECTIONS = (
-    "schema_version", "title", "parties", "clusters", "services", "measurement", "service_levels", "exclusions",
-    "credits", "delivery", "cancellation", "commercial", "operations", "amendments", "unknown",
-)  # fmt: skip
-"""Sections that a statement may read; a lender's and an insurer's stay behind."""
-LENDER_AMENDMENTS = (
-    "finance",
-    "assumptions",
-    "insurance",
-    "backstop",
-    "residual_value",
-    "power",
-    "sites",
-    "provenance",
-)
 COLUMNS = (
     "period", "service_level", "service", "unit", "head", "window_minutes", "up_minutes", "down_minutes",
     "excluded_minutes", "disregarded_minutes", "degraded_minutes", "disputed_minutes", "counted_minutes",
     "unknown_minutes", "availability", "availability_percent", "target_met", "credit_fraction", "base", "credit",
     "payable", "currency", "days_added", "not_computed", "claim_by", "log_lines",
 )  # fmt: skip
-
-
-def contract_terms(deal: Deal) -> Deal:
-    """Return the terms of the contract alone, without sites, money of lenders, assumptions and sources."""
-    data = deal.model_dump(mode="python", exclude_unset=True)
-    kept = {name: data[name] for name in CONTRACT_SECTIONS if name in data}
-    clusters = kept.get("clusters", {})
-    kept["clusters"] = {name: {k: v for k, v in one.items() if k != "site"} for name, one in clusters.items()}
-    amendments = []
-    for amendment in kept.get("amendments", ()):
-        changes = {path: v for path, v in amendment["set"].items() if not path.startswith(LENDER_AMENDMENTS)}
-        if changes:
-            amendments.append({**amendment, "set": changes})
-    kept["amendments"] = amendments
-    return Deal.model_validate(kept)
 
 
 def print_statement(
@@ -70,19 +41,26 @@ def print_statement(
     manifest : that of the first copy, where a statement is made again; else a new one.
     """
     terms = contract_terms(deal)
-    files = {
-        DEAL: typed_text(terms).encode(),
-        RECORDS: records,
-        STATEMENT: json_text(document).encode(),
-    }
+    files = statement_files(terms, document, records)
     printed = print_report(html(terms, document))
-    made_from = dict(document["manifest"])
     about = (
         Attached(DEAL, files[DEAL], "The terms of the contract that this statement was computed on", "Source"),
         Attached(RECORDS, files[RECORDS], "The records that it was computed from", "Source"),
         Attached(STATEMENT, files[STATEMENT], "Every figure and every step of this statement", "Data"),
     )
-    whole = manifest or document_manifest(
+    whole = manifest or statement_manifest(document, files)
+    return PrintedPdf(attach_manifest(printed.content, whole, about), printed.pages)
+
+
+def statement_files(terms: Deal, document: Document, records: bytes) -> dict[str, bytes]:
+    """Return the files that travel with a statement, by name."""
+    return {DEAL: typed_text(terms).encode(), RECORDS: records, STATEMENT: json_text(document).encode()}
+
+
+def statement_manifest(document: Document, files: Mapping[str, bytes]) -> dict[str, Any]:
+    """Return the manifest of a statement: what it was computed from, and what laid out its pages."""
+    made_from = dict(document["manifest"])
+    return document_manifest(
         KIND,
         made_from
         | {
@@ -92,7 +70,6 @@ def print_statement(
         },
         files,
     )
-    return PrintedPdf(attach_manifest(printed.content, whole, about), printed.pages)
 
 
 def html(deal: Deal, document: Document) -> str:

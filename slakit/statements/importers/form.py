@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -25,6 +25,11 @@ class Options:
     """When a snapshot was taken, or when the machine wrote a file whose times are relative."""
     with_names: bool = False
     """Whether names of users and jobs may stay in causes and evidence."""
+    monitor_interval_seconds: int | None = None
+    """Interval of the monitor under the contract, which says how long a reading holds; readings are refused without it.
+    [s]"""
+    fault_list: Mapping[str, str] | None = None
+    """Fault list of the contract, `measurement.fault_list`: readers of fault codes take it before their own table."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from slakit.statements.importers.log import Log, exact, parsed
+from slakit.statements.importers.log import Log, check_depth, exact, parsed
 from slakit.statements.importers.refusal import refused
 
 LONGEST_RAW = 20_000
@@ -54,6 +54,7 @@ def elements(log: Log, *path: str) -> list[Element]:
 
 def _elements(text: str, value: Any, path: tuple[str, ...]) -> list[Element]:
     """Return the records at `path` in a text known to be JSON."""
+    check_depth(value)
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None
     at = _SPACE.match(text).end()  # type: ignore[union-attr]  # matches nothing at least

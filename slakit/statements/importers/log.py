@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
@@ -20,6 +20,8 @@ HEAD_BYTES = 64 * 1024
 """How much of a file its format is told from. [byte]"""
 LONGEST_LINE = 1_000_000
 """[character]"""
+DEEPEST = 64
+"""How deep JSON may be nested. [1]"""
 SHOWN = 400
 """Characters of a line kept as evidence."""
 WITHHELD = "[name withheld]"
@@ -106,7 +108,27 @@ def parsed(text: str) -> Any:
     ValueError, RecursionError
         When it is not JSON, holds a key twice in one object, or is nested too deeply.
     """
-    return json.loads(text, object_pairs_hook=_no_key_twice, parse_constant=_no_constant, parse_float=exact)
+    found = json.loads(text, object_pairs_hook=_no_key_twice, parse_constant=_no_constant, parse_float=exact)
+    check_depth(found)
+    return found
+
+
+def check_depth(value: Any) -> None:
+    """Raise `ValueError` where a JSON value is nested more than `DEEPEST` deep, so that no walk through it can fail."""
+    layer = [value]
+    for _ in range(DEEPEST):
+        layer = [one for each in layer if isinstance(each, dict | list) for one in _inside(each) if _is_nested(one)]
+        if not layer:
+            return
+    raise ValueError(f"values nested more than {DEEPEST} deep")
+
+
+def _inside(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, dict | list)
 
 
 def exact(text: str) -> Decimal:

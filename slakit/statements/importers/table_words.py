@@ -22,6 +22,8 @@ class Words:
     """What columns and cells mean."""
 
     columns: Mapping[str, tuple[str, ...]]
+    jobs: frozenset[str]
+    """Columns of tables of jobs, which hold no outages."""
     cause_flags: tuple[str, ...]
     durations: Mapping[str, int]
     """Seconds in one unit of a printed duration, by the name of its column. [s]"""
@@ -51,6 +53,7 @@ def table_words() -> Words:
     meanings.update(dict.fromkeys(data["ticket_words"], "ticket"))
     return Words(
         {role: tuple(names) for role, names in data["columns"].items()},
+        frozenset(data["jobs"]),
         tuple(data["cause_flags"]),
         data["durations"],
         tuple(data["durations_without_unit"]),

@@ -64,7 +64,7 @@ class Names:
         missing = int(codes.max(initial=0)) + 1 - len(self._of_code)
         if missing > 0:
             self._of_code = np.r_[self._of_code, np.full(missing, NEW, dtype=np.int32)]
-        found = self._of_code[codes]
+        found: NDArray[np.int32] = self._of_code[codes]
         if (found == NEW).any():
             new = words.unique().drop_nulls()
             for code, word in zip(new.to_physical().to_list(), new.cast(pl.String).to_list(), strict=True):
@@ -156,9 +156,7 @@ def _category(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     return column if isinstance(dtype, pl.Categorical) else column.cast(pl.String).cast(pl.Categorical())
 
 
-def _used(
-    source: Source, frame: pl.DataFrame, names: Names, words: States, account: Account, zone: str | None
-) -> Rows:
+def _used(source: Source, frame: pl.DataFrame, names: Names, words: States, account: Account, zone: str | None) -> Rows:
     """Return the usable rows of one batch."""
     account.rows += frame.height
     unit, state = names.of(frame["unit_id"]), words.of(frame["state"])

@@ -20,7 +20,7 @@ from slakit.statements.telemetry.times import MICROSECONDS
 
 LATENESS_US = 3600 * MICROSECONDS
 """Rows that come later than this behind others cost a second reading of their units. [us]"""
-MOST_WAITING = 500_000
+MOST_WAITING = 200_000
 """Readings of a batch that wait for the next. [row]"""
 ROWS_TOGETHER = 4_000_000
 """Readings that are taken together in a second reading; of one unit all are. [row]"""
@@ -69,7 +69,7 @@ class Repeats:
         """Return no repeats."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
-    def add(self, surplus: IntArray, contradictions: IntArray) -> None:
+    def add(self, surplus: NDArray[np.int32], contradictions: NDArray[np.int32]) -> None:
         """Count the units of surplus rows and of times at which rows differ."""
         self.surplus = _summed(self.surplus, np.bincount(surplus))
         self.contradictions = _summed(self.contradictions, np.bincount(contradictions))
@@ -107,9 +107,7 @@ def runs(source: Source, names: Names, account: Account, zone: str | None, holds
     if len(crossed):
         repeats.forget(crossed)
         rows_of = np.bincount(found.unit, weights=found.readings).astype(np.int64)
-        again = [
-            of_rows(rows, holds_us, repeats) for rows in _again(source, names, zone, crossed, rows_of[crossed])
-        ]
+        again = [of_rows(rows, holds_us, repeats) for rows in _again(source, names, zone, crossed, rows_of[crossed])]
         kept = ~np.isin(found.unit, crossed)
         found = _sorted(Runs.together([found.where(kept), *again]))
     account.duplicates += int(repeats.surplus.sum())
@@ -194,9 +192,7 @@ def _ready_until(time: IntArray) -> int:
     return until
 
 
-def _again(
-    source: Source, names: Names, zone: str | None, units: IntArray, rows_of_units: IntArray
-) -> Iterator[Rows]:
+def _again(source: Source, names: Names, zone: str | None, units: IntArray, rows_of_units: IntArray) -> Iterator[Rows]:
     """Yield all readings of some units, of as many units at a time as `ROWS_TOGETHER` allows."""
     total = np.cumsum(rows_of_units) - rows_of_units
     for group in np.unique(total // ROWS_TOGETHER):

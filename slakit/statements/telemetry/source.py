@@ -7,7 +7,7 @@ import io
 import json
 import mmap
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,8 +40,6 @@ class Source:
     form: Literal["csv", "jsonl", "parquet"]
     header: tuple[str, ...]
     """Names of all columns, in lower case; for JSON lines only the columns that are read."""
-    sample: tuple[str | None, ...] = ()
-    """Times of the first row, where they are text."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -112,6 +110,17 @@ class Source:
                 line = raw[: 4 * LONGEST_LINE].decode("utf-8-sig" if number == 1 else "utf-8", errors="replace")
                 yield number, line.rstrip("\r\n")
 
+    def stored_rows(self, rows: Sequence[int]) -> Iterator[tuple[int, str]]:
+        """Yield rows of a stored table, by their numbers from 1, each as the text of the columns that are read."""
+        frame = self.scanned()
+        if frame is None or not rows:
+            return
+        import polars as pl
+
+        wanted = frame.filter(pl.col("line").is_in(list(rows))).with_columns(pl.exclude("line").cast(pl.String))
+        for row in wanted.collect(engine="streaming").iter_rows(named=True):
+            yield row["line"], ", ".join(f"{name} {row[name]}" for name in self.columns)
+
     def _fields(self, line: str) -> tuple[str | bool | None, ...]:
         """Return the fields of one line that are read, and whether it has too many; all None when it is blank."""
         if not line.strip():
@@ -148,10 +157,19 @@ def source_of(name: str, content: Path | bytes) -> Source:
         raise refused(name, error.strerror or "an error", "a file", "check its path and rights") from error
     if first[:4] == b"PAR1":
         return _checked(name, content, "parquet", _stored(name, content))
-    text = first.decode("utf-8-sig", errors="replace").strip()
+    text = first.decode("utf-8-sig", errors="replace")
+    return _checked(name, content, "jsonl" if text.lstrip().startswith("{") else "csv", columns_of(text))
+
+
+def columns_of(first_line: str) -> list[str]:
+    """Return the names of the columns: of a header, or of the first object of JSON lines those that are read."""
+    text = first_line.strip()
     if text.startswith("{"):
-        return _checked(name, content, "jsonl", _keys(text))
-    return _checked(name, content, "csv", next(csv.reader([text]), []))
+        return _keys(text)
+    try:
+        return [re.sub(r"\s+", " ", name).strip().lower() for name in next(csv.reader([text]), [])]
+    except csv.Error:
+        return []
 
 
 def cut(text: str, most: int = 400) -> str:
@@ -172,11 +190,13 @@ def refusing(name: str) -> Iterator[None]:
 
 
 def _checked(name: str, content: Path | bytes, form: Literal["csv", "jsonl", "parquet"], header: list[str]) -> Source:
-    names = tuple(re.sub(r"\s+", " ", column).strip().lower() for column in header)
+    names = tuple(column.strip().lower() for column in header)
     source = Source(name, content, form, names)
     wanted = [column for column in source.columns if names.count(column) != 1]
     if wanted:
-        problems = [refused(name, cut(", ".join(names), 200), EXPECTED, f"give the column {wanted[0]} once").problems[0]]
+        problems = [
+            refused(name, cut(", ".join(names), 200), EXPECTED, f"give the column {wanted[0]} once").problems[0]
+        ]
         raise DealError(problems)
     return source
 

@@ -5,7 +5,9 @@ import io
 import json
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +17,7 @@ from schemas.errors import DealError
 from schemas.incidents import Evidence, Incident
 from slakit.statements.importers.find import form_of
 from slakit.statements.importers.form import Options
+from slakit.statements.importers.formats import incident_rows
 from slakit.statements.importers.imported import Imported
 from slakit.statements.importers.log import Log
 from slakit.statements.incident_files import FORMULA_STARTS, guarded, unguarded, write_csv, write_jsonl
@@ -202,7 +205,16 @@ def test_a_file_cut_off_anywhere_adds_up(write):
         assert set(map(str, map(bare, found.incidents[:-1]))) <= set(map(str, (one.model_dump() for one in made)))
 
 
-def test_parquet_is_read_where_it_can_be(tmp_path: Path):
+@pytest.mark.parametrize("reader", ["polars", "pyarrow"])
+def test_parquet_is_read_by_either_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str):
+    pytest.importorskip(reader)
+
+    def only(name: str) -> ModuleType:
+        if not name.startswith(reader):
+            raise ImportError(name)
+        return import_module(name)
+
+    monkeypatch.setattr(incident_rows, "import_module", only)
     parquet = pytest.importorskip("pyarrow.parquet")
     arrow = pytest.importorskip("pyarrow")
     started = datetime(2026, 5, 1, 10, tzinfo=UTC)
@@ -226,8 +238,6 @@ def test_parquet_is_read_where_it_can_be(tmp_path: Path):
 
 
 def test_parquet_without_a_reader_is_refused_by_name(monkeypatch: pytest.MonkeyPatch):
-    from slakit.statements.importers.formats import incident_rows
-
     def absent(name: str) -> None:
         raise ImportError(name)
 

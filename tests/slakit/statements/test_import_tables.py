@@ -188,6 +188,14 @@ def test_the_published_windows_cut_off_anywhere_add_up(logs: Path):
         assert sum(str(made) not in whole for made in found.incidents) <= 1  # the line cut in its last word
 
 
+def test_a_table_of_jobs_is_no_table_of_outages():
+    log = Log("jobs.csv", b"Job_Name,Node,Start,End\n7,gx-1,2026-05-01T10:00Z,2026-05-01T12:00Z\n")
+    with pytest.raises(DealError, match="expected one of the formats known"):
+        form_of(log)
+    with pytest.raises(DealError, match="starts and ends of jobs"):
+        form_of(log, "outage-table").read(log, Options())
+
+
 # A trace of faults
 
 

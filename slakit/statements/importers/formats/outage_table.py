@@ -60,6 +60,10 @@ def read(log: Log, options: Options) -> Imported:
     found = Collector(log, "outage-table")
     columns = _columns(delimited.columns(log))
     start, end = _role(columns, "start", "opened"), _role(columns, "end", "closed")
+    if _is_of_jobs(columns.header):
+        raise refused(
+            log.name, "starts and ends of jobs", "starts and ends of outages", "give the events of nodes instead"
+        )
     if start is None or end is None:
         what = "start" if start is None else "end"
         raise refused(log.name, f"no column for the {what} of an outage", "started_at and ended_at", f"name the {what}")
@@ -308,9 +312,13 @@ def _role(columns: Columns, *roles: str) -> str | None:
     return next((role for role in roles if role in columns.places), None)
 
 
+def _is_of_jobs(header: tuple[str, ...]) -> bool:
+    return any(plain(name) in table_words().jobs for name in header)
+
+
 def _sniff(log: Log) -> int:
     header = delimited.columns(log)
-    if not header or log.head.lstrip()[:1] in ("{", "[", "<", "#"):
+    if not header or _is_of_jobs(header) or log.head.lstrip()[:1] in ("{", "[", "<", "#"):
         return 0
     columns = _columns(header)
     if _role(columns, "start", "opened") is None or _role(columns, "end", "closed") is None:

@@ -96,7 +96,7 @@ def _add(found: Collector, record: Element, clock: Clock, options: Options) -> N
 def _people(value: Any) -> Iterator[str]:
     """Yield the names and addresses of people, wherever an incident holds them."""
     if isinstance(value, Mapping):
-        if value.get("type") in PEOPLE:
+        if str(value.get("type")) in PEOPLE:
             yield from (str(value[name]) for name in ("summary", "name", "email") if value.get(name))
         for one in value.values():
             yield from _people(one)

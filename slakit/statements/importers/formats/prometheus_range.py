@@ -189,7 +189,7 @@ def _series(
             f"a series without the name of its metric and with labels {shown}: "
             "an aggregate, whose values count units and name none"
         )
-    elif name not in LABELS:
+    elif not isinstance(name, str) or name not in LABELS:
         reason = f"the metric {str(name)[:80]!r}, which does not say whether a unit is up"
     elif not isinstance(labels.get(LABELS[name][0]), str) or not labels[LABELS[name][0]]:
         reason = f"a series of {name} without the label {LABELS[name][0]!r}"

@@ -180,9 +180,9 @@ def _components(value: Mapping[str, Any]) -> list[str]:
     if not listed:
         listed = [
             one
-            for update in value.get("incident_updates") or []
+            for update in _listed(value.get("incident_updates"))
             if isinstance(update, Mapping)
-            for one in update.get("affected_components") or []
+            for one in _listed(update.get("affected_components"))
         ]
     names = (
         [one if isinstance(one, str) else _text(one, "name") for one in listed if one]
@@ -190,6 +190,10 @@ def _components(value: Mapping[str, Any]) -> list[str]:
         else []
     )
     return [name for name in names if name and name.strip()]
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _time(value: Mapping[str, Any], name: str, clock: Clock) -> datetime | None:

@@ -1,0 +1,167 @@
+"""The claim notice: what the customer sends so that a credit is not lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from schemas.deal import Deal
+from slakit.documents.pdf import PrintedPdf
+from slakit.paths import templates_dir
+from slakit.reports import figures
+from slakit.reports.credit_statement.facts import Document, Facts, Line, bare, minutes, money, owed
+from slakit.reports.paper import print_report, report_style
+from slakit.reports.rounding import NBSP
+from slakit.reports.tables import Table
+from slakit.reports.terminal import fitted
+
+BLANK = "________________"
+"""Where a person writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """The parts of a claim notice."""
+
+    title: str
+    to: tuple[str, ...]
+    sender: str
+    answer: str
+    deadline: str
+    paragraphs: tuple[str, ...]
+    lines: Table | None
+    enclosed: tuple[str, ...]
+
+
+def letter(facts: Facts) -> Letter:
+    """Return the claim notice of a statement."""
+    provider, customer = (facts.deal.party(role) for role in ("provider", "customer"))
+    claimed = [line for line in facts.with_downtime() if owed(line)]
+    clause = facts.clause_of("credit-process.claim") or facts.clause_of("credit-schedule.bands")
+    under = f"under clause{NBSP}{clause} of the Service Level Agreement" if clause else "under the agreement"
+    who = customer.name if customer else "The customer"
+    total = money(facts.document["total"])
+    nothing = not Decimal(facts.document["total"]["amount"])
+    return Letter(
+        title=f"Claim Notice, {facts.span()}",
+        to=(
+            provider.name if provider else "The provider",
+            *((provider.notice_address or "").splitlines() if provider else ()),
+        ),
+        sender=who,
+        answer=f"Nothing is claimed for {facts.span()}." if nothing else f"{who} claims {total} {under}.",
+        deadline=_deadline(facts),
+        paragraphs=_paragraphs(facts, claimed),
+        lines=_table(facts, claimed),
+        enclosed=(
+            "Credit statement with every step of the computation; the terms and records are attached to it",
+            "Lines of the statement (lines.csv)",
+            "Evidence: every line of the logs that it rests on (evidence.csv)",
+        ),
+    )
+
+
+def _deadline(facts: Facts) -> str:
+    late_from = facts.document["claim_by"]
+    if late_from:
+        return f"This notice must be received by {facts.last_day(late_from)}, 24:00 {facts.zone}."
+    if facts.deal.credits.process.mode == "automatic":
+        return "Credits are given with the statement; this notice keeps the claim on record."
+    return "The contract as known does not say by when this notice must be received; send it at once."
+
+
+def _paragraphs(facts: Facts, claimed: list[Line]) -> tuple[str, ...]:
+    found = []
+    if claimed:
+        units = len({line["unit"] for line in claimed})
+        found.append(
+            f"{units} {'unit was' if units == 1 else 'units were'} below what is promised in {facts.span()}. The table "
+            "shows the minutes counted, the availability and the credit of each; times are in "
+            f"{facts.zone}."
+        )
+    formula = facts.clause_of("service-levels.formula")
+    found.append(
+        "Downtime is counted as the agreement says: outages as logged, exclusions as far as they are proved, "
+        f"availability as an exact fraction{f' (clause{NBSP}{formula})' if formula else ''}. Every step is in the "
+        "enclosed statement with the number of its clause."
+    )
+    unknown = [line for line in facts.lines() if line["unknown_minutes"]]
+    if unknown:
+        found.append(
+            f"For {figures.count(len(unknown))} lines there are minutes without a reading. They are not counted here; "
+            "readings of them are asked for."
+        )
+    if facts.document["not_computed"]:
+        found.append(f"Not computed, and reserved: {'; '.join(facts.document['not_computed'])}.")
+    found.append("All further rights are reserved.")
+    return tuple(found)
+
+
+def _table(facts: Facts, claimed: list[Line]) -> Table | None:
+    if not claimed:
+        return None
+    return Table(
+        "What is claimed",
+        "minutes",
+        ("Unit", "Period", "Level", "Counted", "Availability", f"Credit, {facts.currency}"),
+        tuple(
+            (
+                line["unit"],
+                line["period"],
+                line["service_level"],
+                minutes(line["counted_minutes"]),
+                f"{line['availability_percent']}%" if line["availability_percent"] else figures.UNDEFINED,
+                bare(line["payable"]),
+            )
+            for line in claimed
+        ),
+        total=("In all", "", "", "", "", bare(facts.document["total"])),
+        text_columns=3,
+    )
+
+
+def print_letter(deal: Deal, document: Document) -> PrintedPdf:
+    """Return the claim notice as a PDF."""
+    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        loader=FileSystemLoader(templates_dir() / "documents"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    facts = Facts(deal, document)
+    found = letter(facts)
+    style = report_style(
+        deal,
+        f"Claim Notice: {deal.title}",
+        facts.span(),
+        f"terms {document['manifest']['deal_sha256'][:8]}",
+        sheets=("report.css", "credit-statement.css"),
+    )
+    template = environment.get_template("claim-notice.html.j2")
+    return print_report(template.render(letter=found, blank=BLANK, style=style))
+
+
+def letter_text(deal: Deal, document: Document) -> str:
+    """Return the claim notice as plain text, for an e-mail or a portal."""
+    found = letter(Facts(deal, document))
+    parts = [found.title, f"To: {', '.join(found.to)}", f"From: {found.sender}", "", found.answer, found.deadline, ""]
+    for paragraph in found.paragraphs:
+        parts += [paragraph, ""]
+    if found.lines is not None:
+        table, _ = fitted(found.lines, 120)
+        rows = [table.head, *table.rows, *([table.total] if table.total else [])]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(table.head))]
+        for row in rows:
+            cells = (
+                cell.ljust(width) if table.align(i) == "left" else cell.rjust(width)
+                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            )
+            parts.append("  ".join(cells).rstrip())
+        parts.append("")
+    parts += ["Enclosed:", *(f"- {words}" for words in found.enclosed), ""]
+    parts += [f"Name: {BLANK}", f"Date: {BLANK}", ""]
+    return "\n".join(parts).replace(NBSP, " ")
