@@ -12,7 +12,8 @@ A statement follows this order, which may not be changed:
  4. flaps joined, minimum outage tested         `flaps`, `minimum_outage`
  5. division at the end of a month              `straddle`
  6. exclusions                                  `scheduled_maintenance`, `emergency_maintenance`, `force_majeure`,
-                                                `allowance`, `excluded_downtime`
+                                                `judged_window`, `root_cause_reports`, `allowance`,
+                                                `excluded_downtime`
  7. counted minutes                             `minutes`
  8. children rolled up into racks and clusters  `roll_up`
  9. availability                                `availability`

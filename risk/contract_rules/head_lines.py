@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
-from risk.contract_rules import caps, replacement_times, rounding, support_response
+from risk.contract_rules import caps, credit_base, replacement_times, rounding, support_response
 from risk.contract_rules.intervals import Minutes, exact_minutes
 from risk.contract_rules.level_lines import Fees
 from risk.contract_rules.lines import Head, Line
@@ -101,7 +101,8 @@ def _replacements(register: Register, month: Month) -> Iterator[Line]:
         taken = sum((one.taken for one, _ in found), timedelta())
         held = sum((one.held for one, _ in found), timedelta())
         if amount:
-            capped = caps.of_unit(amount, Fraction(fee), terms.credits.caps)
+            accrued = credit_base.accrued_fee(unit, span, (), terms.exclusions.force_majeure)
+            capped = caps.of_unit(amount, accrued, terms.credits.caps)
             amount, steps = capped.value, (*steps, *capped.steps)
         is_kept = not any(one.late for one, _ in found)
         key, base = (unit.service, unit.id), Fraction(fee)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import typer
@@ -66,6 +66,10 @@ def run(asked: Request) -> Outcome:
             as_of=as_of,
             clauses=clauses_for(loaded.deal, asked.contract),
         )
+        if asked.against:
+            from slakit.statements.compared import against
+
+            against(found, loaded, replace(sources, logs=asked.against), options, form=asked.form, as_of=as_of)
         if asked.out is not None:
             from slakit.statements.files import write
 

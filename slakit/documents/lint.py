@@ -13,7 +13,7 @@ from schemas.deal import Deal
 from schemas.errors import TermsError
 from slakit.documents.clauses import ClauseFile, DocumentFile, clause_file, document_file
 from slakit.documents.nodes import DefinitionList, Document, Run, Runs, blocks_of, runs_of
-from slakit.documents.values import CONTRACT, schema_has
+from slakit.documents.values import is_of_contract, schema_has
 from slakit.documents.words import avoided, capitalised, uses
 
 Severity = Literal["error", "warning", "note"]
@@ -201,7 +201,7 @@ def _pattern(prefix: str) -> tuple[str, ...]:
 
 def _is_path(prefix: str) -> bool:
     steps: tuple[str | int, ...] = _pattern(prefix)
-    if not steps or steps[0] not in CONTRACT:
+    if not is_of_contract(steps):
         return False
     try:
         return schema_has(Deal, tuple(int(step) if str(step).isdecimal() else step for step in steps))

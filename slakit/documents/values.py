@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -29,6 +29,14 @@ CONTRACT = frozenset(
     }
 )  # fmt: skip
 """Sections of the deal file that a contract may print; all others, known or to come, stay out of every document."""
+PROMISES = {"operations": frozenset({"replacement", "support", "reports"})}
+"""Parts of other sections that are promises to the customer; the rest of the section stays out."""
+
+
+def is_of_contract(steps: Sequence[str | int]) -> bool:
+    """Return whether a contract may print what stands under a path of the deal file."""
+    section = steps[0] if steps else None
+    return section in CONTRACT or (len(steps) > 1 and steps[1] in PROMISES.get(str(section), ()))
 
 
 class TypedText(str):
@@ -209,7 +217,7 @@ class Reader:
     def value(self, path: str) -> Seen:
         """Return the value at `path` for decisions and loops."""
         steps = steps_of(path)
-        if steps[0] not in CONTRACT:
+        if not is_of_contract(steps):
             raise TermsError(path, "a term of the contract", f"{steps[0]} never enters a document; do not read it")
         if not schema_has(Deal, steps):
             raise TermsError(path, "a path of the deal file", "correct the path in the text")

@@ -27,6 +27,8 @@ def show(console: Console, document: Document) -> None:
     for sentence in details(document):
         print_line(console, sentence)
     print_table(console, lines_table(document, MOST_LINES))
+    if document.get("against"):
+        print_table(console, against_table(document, MOST_LINES))
     print_list(console, "Rights", (right_words(right) for right in document["rights"]))
     print_list(console, "Not computed", document["not_computed"])
     print_list(console, "What was read", read_words(document))
@@ -87,6 +89,31 @@ def lines_table(document: Document, limit: int) -> Table:
         text_columns=3,
         may_drop=("Window", "Unknown", "Period", "Excluded", "Down"),
         rest=f"{figures.count(rest)} further lines are not shown; --json and -o have all." if rest else None,
+    )
+
+
+def against_table(document: Document, limit: int) -> Table:
+    """Return the minutes on which two sides' logs differ, at most `limit` stretches."""
+    found = document["against"]
+    rest = len(found["minutes"]) - limit
+    return Table(
+        title="Against the other log",
+        note=f"{money(found['total'])} by this log, {money(found['other_total'])} by the other",
+        head=("Level", "Unit", "Counted by", "From", "To", "Minutes"),
+        rows=tuple(
+            (
+                row["service_level"],
+                row["unit"],
+                "this log" if row["counted_by"] == "this" else "the other",
+                row["start"],
+                row["end"],
+                minutes(row["minutes"]),
+            )
+            for row in found["minutes"][:limit]
+        ),
+        text_columns=5,
+        may_drop=("Level",),
+        rest=f"{figures.count(rest)} more stretches are not shown; --json has all." if rest > 0 else None,
     )
 
 

@@ -13,9 +13,43 @@ from risk.contract_rules.register import Register
 from schemas.incidents import Incident
 from schemas.money import Money, total
 from schemas.periods import Month
-from slakit.statements.credits import Stated, number
+from slakit.load import LoadedDeal
+from slakit.reports.clauses import Clauses
+from slakit.statements.credits import Stated, number, periods_of, stated
+from slakit.statements.gather import Sources
+from slakit.statements.importers.form import Options
 
 Key = tuple[str, str, str, str]
+
+
+def against(
+    ours: Stated,
+    loaded: LoadedDeal,
+    sources: Sources,
+    options: Options,
+    *,
+    form: str | None = None,
+    as_of: datetime | None = None,
+) -> Stated:
+    """State the other side's logs on the same terms, put the comparison into our document, and return their statement.
+
+    Parameters
+    ----------
+    sources : the other side's logs; windows, notices, units, ledger and tickets are the same for both.
+    """
+    asked = ours.document["asked"]
+    theirs = stated(
+        loaded,
+        sources,
+        options,
+        form=form,
+        periods=f"{asked[0]}..{asked[-1]}",
+        as_of=as_of,
+        clauses=Clauses(ours.asked["clauses"]),
+    )
+    periods = periods_of(ours.deal, f"{asked[0]}..{asked[-1]}", (), None)
+    ours.document["against"] = compared(ours, theirs, periods, as_of)
+    return theirs
 
 
 def compared(ours: Stated, theirs: Stated, periods: Sequence[Month], as_of: datetime | None) -> dict[str, Any]:

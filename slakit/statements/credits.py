@@ -30,6 +30,8 @@ from slakit.statements.gather import Gathered, ReadLog, Sources, gathered
 from slakit.statements.importers.form import Options
 from slakit.statements.terms import as_carried
 
+ABOUT = ("logs", "not_mapped", "merged", "manifest", "against")
+"""Parts of a statement that say where its records came from, and how another side's differ."""
 PERCENT_PLACES = 6
 """Digits of an availability in percent after the point."""
 
@@ -55,7 +57,7 @@ class Stated:
             "periods": self.document["asked"],
             "as_of": self.document["as_of"],
             "clauses": {paragraph: number for paragraph, number in sorted(cited.items()) if number},
-            "about": {name: self.document[name] for name in ("logs", "not_mapped", "merged", "manifest")},
+            "about": {name: self.document[name] for name in ABOUT if name in self.document},
         }
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -92,6 +92,7 @@ def gathered(deal: Deal, sources: Sources, options: Options, form: str | None = 
     MissingTermError
         When neither a file nor the deal names the units.
     """
+    options = replace(options, monitor_interval_seconds=int(deal.measurement.monitor_interval_seconds))
     problems: list[Problem] = []
     logs: list[ReadLog] = []
     for path in sources.logs:

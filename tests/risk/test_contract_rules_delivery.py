@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from risk.contract_rules import delay_damages, effective_term, long_stop, prepayment
+from risk.contract_rules import adjusted_date, delay_damages, effective_term, long_stop, prepayment
 from risk.contract_rules.effective_term import in_months
 from schemas.commercial import Prepayment
 from schemas.deal import Deal
-from schemas.delivery import DelayDamages, LongStop
+from schemas.delivery import DelayDamages, Delivery, LongStop
 from schemas.errors import DealError, MissingTermError, NotComputedError
+from schemas.exclusions import ForceMajeure
+from schemas.incidents import DelayEvent
 from schemas.money import Money
 from schemas.periods import Duration
 
@@ -124,6 +126,85 @@ def test_a_part_of_a_month_is_no_calendar_date():
     terms = damages(grace={"months": "0.5"})
     with pytest.raises(NotComputedError, match=r"delay_damages\.grace"):
         delay_damages.exact(date(2026, 1, 1), date(2026, 6, 1), usd("1"), terms, PATH)
+
+
+# extension of time
+
+
+def moved(
+    *events: DelayEvent, heads: tuple[str, ...] = ("force_majeure", "customer_delay", "weather"), **more: Any
+) -> date:
+    tranches = {"a": {"ready_for_service_date": "2026-09-30"}}
+    terms = Delivery.model_validate({"tranches": tranches, "extension_heads": heads, **more})
+    zone, calendars = "America/New_York", ()
+    return adjusted_date.exact("a", date(2026, 9, 30), events, terms, ForceMajeure(), zone, calendars).value
+
+
+def event(head: str, start: str, end: str, noticed: str | None, **more: Any) -> DelayEvent:
+    return DelayEvent.model_validate(
+        {"id": f"{head} {start}", "head": head, "from_day": start, "to_day": end, "notice_at": noticed, **more}
+    )
+
+
+STORM = ("weather", "2026-08-03", "2026-08-13")
+
+
+def cost_of_delay(planned: date, **changes: Any) -> Money:
+    terms = damages(
+        **{
+            "grace": {"days": 14},
+            "steps": [{"until": {"days": 30}, "fee_fraction": "1"}, {"fee_fraction": "2"}],
+            "cap": {"days": 60},
+            **changes,
+        }
+    )
+    ready = date(2026, 11, 25)
+    return delay_damages.exact(planned, ready, usd("900000"), terms, PATH, daily_fee=usd("30000")).value
+
+
+def test_a_storm_notified_too_late_leaves_the_date_and_56_days_cost_54_daily_fees():
+    # C19: 56 days less 14 of grace are 42: thirty at once the fee and twelve at twice
+    late = moved(event(*STORM, "2026-09-01T09:00:00Z"))
+    assert late == date(2026, 9, 30)
+    assert (date(2026, 11, 25) - late).days == 56
+    assert cost_of_delay(late) == usd("1620000.00")
+    # notified in time, the date moves by ten days: 46 less 14 are 32, thirty and two
+    granted = moved(event(*STORM, "2026-08-10T23:00:00-04:00"))
+    assert granted == date(2026, 10, 10)
+    assert cost_of_delay(granted) == usd("1020000.00")
+    assert cost_of_delay(late, grace_kind="franchise") == usd("1800000.00")
+    assert cost_of_delay(late, steps=[{"fee_fraction": "1"}]) == usd("1260000.00")
+    stop = LongStop.model_validate({"after": {"days": 120}})
+    assert long_stop.exact(late, date(2026, 11, 25), stop, "UTC", "p", is_first_tranche=True).value is None
+
+
+@pytest.mark.parametrize(
+    ("noticed", "days"),
+    [
+        ("2026-08-11T03:59:00Z", 10),  # still Monday 10 August in New York, the fifth Business Day
+        ("2026-08-11T04:00:00Z", 0),
+        (None, 0),
+    ],
+)
+def test_notice_is_in_time_to_the_end_of_the_last_business_day_in_the_contracts_zone(noticed, days):
+    assert (moved(event(*STORM, noticed)) - date(2026, 9, 30)).days == days
+
+
+def test_only_listed_causes_of_the_tranche_move_its_date_by_days_that_hold_it_up():
+    at_once = "2026-08-03T12:00:00Z"
+    assert moved(event(*STORM, at_once), heads=("force_majeure",)) == date(2026, 9, 30)
+    assert moved(event(*STORM, at_once, tranches=["b"])) == date(2026, 9, 30)
+    assert moved(event(*STORM, at_once, critical_days=4)) == date(2026, 10, 4)
+    war = ("force_majeure", "2026-08-03", "2026-08-13", at_once)
+    assert moved(event(*war, event="war")) == date(2026, 10, 10)
+    assert moved(event(*war, event="supplier_delay")) == date(2026, 9, 30)
+    assert moved(event(*war)) == date(2026, 9, 30)
+
+
+def test_days_with_two_causes_move_the_date_once():
+    first = event("weather", "2026-08-03", "2026-08-08", "2026-08-03T12:00:00Z")
+    second = event("customer_delay", "2026-08-06", "2026-08-11", "2026-08-06T12:00:00Z")
+    assert moved(first, second) == moved(second, first) == date(2026, 10, 8)
 
 
 # long stop

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from risk.contract_rules import (
+    adjusted_date,
     delay_damages,
     effective_term,
     long_stop,
@@ -17,7 +18,7 @@ from risk.contract_rules import (
 from risk.contract_rules.statement import Records, Statement, statement
 from risk.core.computed import Step
 from schemas.deal import Deal, value_at
-from schemas.incidents import Incident, Notice, UnitService, Window
+from schemas.incidents import DelayEvent, Incident, Notice, Ticket, UnitService, Window
 from schemas.money import Money
 from schemas.periods import Month
 
@@ -59,9 +60,21 @@ TERMS: dict[str, Any] = {
         },
     },
     "exclusions": {
-        "scheduled": {"notice_days": 7, "cap_unit_month_hours": "1", "max_concurrent_fraction": "0.5"},
-        "emergency": {"min_notice_hours": "2", "cap_quarter_hours": "1"},
+        "scheduled": {
+            "notice_days": 7,
+            "cap_unit_month_hours": "1",
+            "cap_cluster_quarter_hours": "1",
+            "max_concurrent_fraction": "0.5",
+        },
+        "emergency": {"min_notice_hours": "2", "cap_quarter_hours": "1", "stale_patch_days": 30},
+        "year_cap_hours": "1000",
+        "report_days": 30,
         "force_majeure": {"max_consecutive_days": 1},
+    },
+    "operations": {
+        "replacement": {"target_hours": {"node": "1"}},
+        "support": {"severities": {"urgent": {"response_minutes": 15}}},
+        "reports": {},
     },
     "credits": {
         "caps": {"month": "0.01", "year": "0.001"},
@@ -169,7 +182,9 @@ def tour() -> tuple[Deal, Statement]:
         Notice(id="late", kind="work", sent_at=at("2026-11-06T00:00")),
     ]
     notices.append(Notice(id="claim", kind="claim", sent_at=at("2026-12-05T00:00"), unit_ids=("n1",)))
-    records = Records(incidents, windows, notices, units)
+    notices.append(Notice(id="report", kind="root_cause_report", sent_at=at("2026-12-30T00:00")))
+    tickets = [Ticket(id="t", severity="urgent", opened_at=at("2026-11-02T00:00"))]
+    records = Records(incidents, windows, notices, units, tickets)
     return deal, statement(deal, records, [NOVEMBER, NOVEMBER.plus(1)], as_of=at("2027-01-15T00:00"))
 
 
@@ -188,6 +203,9 @@ def emitted() -> tuple[Deal, list[Step]]:
     path = "delivery.tranches.a"
     planned, ready = date(2026, 6, 1), date(2026, 11, 1)
     money = Money(Decimal(1000), "USD")
+    late = DelayEvent(id="e", head="customer_delay", from_day=planned, to_day=ready)
+    relief = deal.exclusions.force_majeure
+    steps += adjusted_date.exact("a", planned, [late], deal.delivery, relief, "UTC", ()).steps
     steps += delay_damages.exact(planned, ready, money, tranche.delay_damages, f"{path}.delay_damages").steps
     steps += long_stop.exact(planned, ready, tranche.long_stop, "UTC", f"{path}.long_stop", is_first_tranche=True).steps
     steps += prepayment.exact(money, 36, deal.commercial.prepayment).steps

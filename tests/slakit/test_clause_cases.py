@@ -12,9 +12,10 @@ A clause folder holds `cases.yaml`, a list of cases. Each is worked on the deal 
                   when left out; `ids` names one unit or a range such as node-001..node-100
     incidents     list of {unit, from, to, level, state, readmitted, notice, cause, cause_party}; `unit` may be a
                   range
-    windows       list of {kind, unit, from, to, event, notice, announced}: `notice` is when it was sent, `announced`
-                  the start and end that it names
-    notices       list of {kind, sent}: claims and credit statements
+    windows       list of {kind, unit, from, to, event, fix_published, notice, announced}: `notice` is when it was
+                  sent, `announced` the start and end that it names
+    notices       list of {kind, sent}: claims, credit statements and reports
+    tickets       list of {severity, opened, answered}
     rule, facts   instead of records: the rule of delivery or term that is asked, and what it is told
     worked        the arithmetic in sentences, printed as a worked example
     expect        total and lost in money; counted, excluded, window and unknown minutes, availability and claim_by of
@@ -34,6 +35,7 @@ import pytest
 import yaml
 
 from risk.contract_rules import (
+    adjusted_date,
     delay_damages,
     effective_term,
     long_stop,
@@ -48,8 +50,9 @@ from risk.contract_rules.statement import statement
 from risk.core.computed import Step
 from schemas.commercial import Charge, Prepayment, Price
 from schemas.deal import Deal
-from schemas.delivery import DelayDamages, LongStop
-from schemas.incidents import Incident, Notice, UnitService, Window
+from schemas.delivery import DelayDamages, Delivery, LongStop
+from schemas.exclusions import ForceMajeure
+from schemas.incidents import DelayEvent, Incident, Notice, Ticket, UnitService, Window
 from schemas.money import Money, rounded_to_minor_unit
 from schemas.periods import Month
 from slakit.documents.clauses import clause_file, document_file
@@ -58,8 +61,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BASE = yaml.safe_load((ROOT / "templates/clauses/base_case.yaml").read_text())
 CLAUSES = {slug: clause_file(slug) for slug in document_file("sla").clauses()}
 FIELDS = {
-    "id", "title", "terms", "amendments", "months", "as_of", "units", "incidents", "windows", "notices", "rule",
-    "facts", "worked", "expect", "shows",
+    "id", "title", "terms", "amendments", "months", "as_of", "units", "incidents", "windows", "notices", "tickets",
+    "rule", "facts", "worked", "expect", "shows",
 }  # fmt: skip
 
 
@@ -154,13 +157,23 @@ def records_of(case: dict[str, Any]) -> Records:
                 unit_ids=unit_ids,
                 notice_id=notice_id,
                 event=row.get("event"),
+                fix_published_at=moment(row.get("fix_published")),
             )
         )
     notices += [
         Notice(id=f"{row['kind']}-{i}", kind=row["kind"], sent_at=moment(row["sent"]))
         for i, row in enumerate(case.get("notices", ()))
     ]
-    return Records(tuple(incidents), tuple(windows), tuple(notices), tuple(units))
+    tickets = [
+        Ticket(
+            id=f"ticket-{i}",
+            severity=row["severity"],
+            opened_at=moment(row["opened"]),
+            first_response_at=moment(row.get("answered")),
+        )
+        for i, row in enumerate(case.get("tickets", ()))
+    ]
+    return Records(tuple(incidents), tuple(windows), tuple(notices), tuple(units), tuple(tickets))
 
 
 def steps_of(found: Statement) -> Iterator[Step]:
@@ -198,6 +211,13 @@ def asked(case: dict[str, Any]) -> tuple[dict[str, Any], Iterable[Step]]:
         terms = DelayDamages.model_validate(facts["terms"])
         damages = delay_damages.exact(facts["planned"], facts["ended"], fee, terms, "delivery.tranches.x.delay_damages")
         return {"total": str(damages.value.amount)}, damages.steps
+    if case["rule"] == "adjusted_date":
+        delivery = Delivery.model_validate(
+            {"tranches": {"x": {"ready_for_service_date": "2026-09-30"}}, **facts["terms"]}
+        )
+        events = [DelayEvent.model_validate({"id": f"event-{i}", **row}) for i, row in enumerate(facts["events"])]
+        moved = adjusted_date.exact("x", facts["planned"], events, delivery, ForceMajeure(), facts["zone"], ())
+        return {"date": moved.value}, moved.steps
     if case["rule"] == "long_stop":
         stop = LongStop.model_validate(facts["terms"])
         right = long_stop.exact(

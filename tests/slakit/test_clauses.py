@@ -21,7 +21,7 @@ from slakit.documents.lint import covers, lint
 from slakit.documents.markdown import to_markdown
 from slakit.documents.nodes import Document
 from slakit.documents.tree import assemble
-from slakit.documents.values import CONTRACT, schema_has
+from slakit.documents.values import CONTRACT, PROMISES, is_of_contract, schema_has
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = document_file("sla")
@@ -119,11 +119,21 @@ FULL: dict[str, Any] = {
         **BASE["exclusions"],
         "scheduled": {
             "cap_unit_month_hours": 8,
+            "cap_cluster_quarter_hours": 12,
             "windows": "Tuesday, 00:00 to 06:00 at the site",
             "max_concurrent_fraction": "0.05",
             "checkpoint_warning_hours": 24,
         },
+        "emergency": {**BASE["exclusions"]["emergency"], "stale_patch_days": 30},
         "force_majeure": {"never": ["price"]},
+        "recovery_grace_hours": 4,
+        "year_cap_hours": 96,
+        "report_days": 10,
+    },
+    "operations": {
+        "replacement": {"target_hours": {"node": 4, "rack": 72}},
+        "support": {"severities": {"urgent": {"response_minutes": 15, "update_minutes": 30}}},
+        "reports": {},
     },
     "credits": {"caps": {"unit": 1, "month": "0.3", "year": "0.1"}, "form": {"expiry_months": 24}},
     "delivery": {
@@ -216,7 +226,9 @@ def choices(terms: Terms, path: tuple[str | int, ...] = ()) -> Iterator[tuple[st
     """Yield the path and the possible values of every term that is a choice of words or a yes or no."""
     for name, field in type(terms).model_fields.items():
         below = (*path, name)
-        if not path and name not in CONTRACT:
+        if not path and name not in CONTRACT and name not in PROMISES:
+            continue
+        if path and path[0] not in CONTRACT and not is_of_contract(below):
             continue
         options = literals(field.annotation) or ((False, True) if field.annotation is bool else ())
         if len(options) > 1:
@@ -296,7 +308,9 @@ def leaves(kind: Any, path: tuple[str, ...]) -> Iterator[str]:
 
 def contract_terms() -> set[str]:
     """Return the paths of all terms of the sections that a contract may print."""
-    return {path for section in sorted(CONTRACT) for path in leaves(Deal.model_fields[section].annotation, (section,))}
+    sections = sorted(CONTRACT | set(PROMISES))
+    found = {path for section in sections for path in leaves(Deal.model_fields[section].annotation, (section,))}
+    return {path for path in found if is_of_contract(path.split("."))}
 
 
 def without_indexes(path: str) -> str:
@@ -330,7 +344,7 @@ def test_no_clause_declares_what_a_contract_may_not_print():
     for slug, clause in CLAUSES.items():
         for prefix in clause.terms:
             steps = tuple(prefix.split("."))
-            assert steps[0] in CONTRACT, f"{slug}: {prefix}"
+            assert is_of_contract(steps), f"{slug}: {prefix}"
             assert schema_has(Deal, steps), f"{slug}: {prefix}"
 
 
@@ -401,6 +415,9 @@ def test_a_clause_of_something_not_agreed_is_not_printed(drafts: dict[str, Docum
         "long-stop",
         "take-or-pay",
         "prepayment",
+        "replacement-times",
+        "support-response",
+        "root-cause-reports",
     }
     assert printed == set(CLAUSES) - left_out
     assert {section.id for section in drafts["round 0"].clauses()} == set(CLAUSES)

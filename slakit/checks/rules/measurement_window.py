@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from schemas.deal import Deal
 from slakit.checks.finding import Raised, everybody
+from slakit.checks.stored_set import moved_words
 
 ID = "trap-09-measurement-window"
 CONCERN = everybody("warning")
@@ -41,17 +42,24 @@ def find(deal: Deal) -> Iterator[Raised]:
             "into the next one.",
         )
     if measurement.month_length == "fixed_30":
-        yield Raised(CONCERN, "measurement-period.month", "measurement.month_length", _THIRTY_DAYS)
+        yield _priced(deal, "measurement-period.month", "measurement.month_length", "actual", _THIRTY_DAYS)
     if measurement.minute_rule == "floor_outage":
-        yield Raised(CONCERN, "time-money-rules.minutes", "measurement.minute_rule", _FLOORED)
+        yield _priced(deal, "time-money-rules.minutes", "measurement.minute_rule", "floor_piece", _FLOORED)
     if measurement.straddle != "split":
-        yield Raised(CONCERN, "measurement-period.straddle", "measurement.straddle", _STRADDLE[measurement.straddle])
+        words = _STRADDLE[measurement.straddle]
+        yield _priced(deal, "measurement-period.straddle", "measurement.straddle", "split", words)
     for name, level in deal.service_levels.items():
         own = level.measurement
         if own is None:
             continue
         path = f"service_levels.{name}.measurement"
         if own.month_length == "fixed_30":
-            yield Raised(CONCERN, "measurement-period.month", f"{path}.month_length", _THIRTY_DAYS)
+            yield _priced(deal, "measurement-period.month", f"{path}.month_length", "actual", _THIRTY_DAYS)
         if own.minute_rule == "floor_outage":
-            yield Raised(CONCERN, "time-money-rules.minutes", f"{path}.minute_rule", _FLOORED)
+            yield _priced(deal, "time-money-rules.minutes", f"{path}.minute_rule", "floor_piece", _FLOORED)
+
+
+def _priced(deal: Deal, paragraph: str, path: str, standard: str, message: str) -> Raised:
+    """Return a finding with what the term is worth on the stored outages against the standard."""
+    words, money = moved_words(deal, {path: standard})
+    return Raised(CONCERN, paragraph, path, message + words, money)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schemas.deal import Deal
+from schemas.money import Money
 from slakit.checks.finding import Concern, Raised, everybody
+from slakit.checks.stored_set import of_two_clocks
+from slakit.reports.figures import money_owed
 
 ID = "trap-06-monitor-of-record"
 CONCERN = Concern(provider="note", customer="error", lender="warning", insurer="error")
@@ -18,12 +21,14 @@ def find(deal: Deal) -> Iterator[Raised]:
     if not deal.service_levels:
         return
     if measurement.conflict == "provider":
+        words, money = _two_clocks(deal)
         yield Raised(
             CONCERN,
             "monitor-evidence.conflict",
             "measurement.conflict",
             "Only the provider's log decides when two monitors differ; an outage that pays the first band by one clock "
-            "may pay the second by the other.",
+            f"may pay the second by the other.{words}",
+            money,
         )
     if not measurement.monitor_fallback:
         yield Raised(
@@ -47,3 +52,16 @@ def find(deal: Deal) -> Iterator[Raised]:
             "commercial.expert_body",
             "An expert decides when two monitors differ, and no body is named to appoint one, so that a court has to.",
         )
+
+
+def _two_clocks(deal: Deal) -> tuple[str, Money | None]:
+    """Return what the choice of clock is worth on one outage of the public record."""
+    found = of_two_clocks(deal)
+    if found is None or found[0] == found[1]:
+        return "", None
+    provider, outside = found
+    words = (
+        f" On the stored outage of 7 December 2021 the provider's clock gives one unit of each level "
+        f"{money_owed(provider)} and an outside clock {money_owed(outside)}."
+    )
+    return words, max(outside - provider, provider - outside, key=lambda one: one.amount)

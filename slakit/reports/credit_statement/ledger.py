@@ -30,6 +30,8 @@ def tables(facts: Facts) -> Iterator[Table]:
     for table in (
         lines_table(facts, facts.with_downtime(), len(facts.with_downtime())),
         _settlements(facts),
+        _against_lines(facts),
+        _against_minutes(facts),
         _rights(facts),
         _exclusions(facts),
         _records(facts),
@@ -90,6 +92,53 @@ def _settlements(facts: Facts) -> Table | None:
         tuple(rows),
         text_columns=3,
     )
+
+
+def _against_lines(facts: Facts) -> Table | None:
+    found = facts.document.get("against")
+    if found is None:
+        return None
+    rows = tuple(
+        (
+            row["unit"],
+            row["service_level"],
+            row["period"],
+            _either(row["counted_minutes"]),
+            _either(row["other_counted_minutes"]),
+            money(row["payable"]),
+            money(row["other_payable"]),
+        )
+        for row in found["lines"]
+    )
+    head = ("Unit", "Level", "Period", "Counted", "Counted, other", "Owed", "Owed, other")
+    total = ("In all", "", "", "", "", money(found["total"]), money(found["other_total"]))
+    note = "this log and the other side's on the same terms, windows and notices; lines that differ"
+    return Table("Counter-statement", note, head, rows, total=total, text_columns=3)
+
+
+def _either(value: int | str | None) -> str:
+    return "no line" if value is None else minutes(value)
+
+
+def _against_minutes(facts: Facts) -> Table | None:
+    found = facts.document.get("against")
+    if not found or not found["minutes"]:
+        return None
+    rows = tuple(
+        (
+            row["unit"],
+            row["service_level"],
+            "this log" if row["counted_by"] == "this" else "the other",
+            ", ".join(row["this_lines"][:2]) or "nothing",
+            ", ".join(row["other_lines"][:2]) or "nothing",
+            f"{facts.when(row['start'])} to {facts.when(row['end'])}",
+            minutes(row["minutes"]),
+        )
+        for row in found["minutes"]
+    )
+    head = ("Unit", "Level", "Counted by", "Lines of this log", "Lines of the other", "Time", "Minutes")
+    note = "each stretch of downtime that one side counts alone"
+    return Table("Minutes on which the logs differ", note, head, rows, text_columns=6)
 
 
 def _rights(facts: Facts) -> Table | None:

@@ -46,6 +46,7 @@ class Names:
         self._numbers: dict[str, int] = {}
         self._number_of = number_of or self.numbered
         self._of_code: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self._kept: pl.Series | None = None
 
     def numbered(self, word: str) -> int:
         """Return the place of a word in `names`, to which it is added when it is new; -1 for a blank."""
@@ -59,6 +60,8 @@ class Names:
         """Return the number of each word of a categorical column, -1 where there is none."""
         import polars as pl
 
+        if self._kept is None:  # polars numbers categories anew once no column holds them
+            self._kept = words
         holes = words.is_null().to_numpy() if words.null_count() else None
         codes = (words.to_physical() if holes is None else words.to_physical().fill_null(0)).to_numpy()
         missing = int(codes.max(initial=0)) + 1 - len(self._of_code)

@@ -167,8 +167,8 @@ def _add_values(rows: _Rows, line: int | None, raw: str, record: Mapping[str, An
 
 
 def _quoted(text: str | None) -> tuple[Evidence, ...]:
-    """Return the lines of other files that a record quotes; text that is no JSON list is an error."""
-    if text is None or not text.strip():
+    """Return the lines of other files that a record quotes as a JSON list; plain words stand in the line itself."""
+    if text is None or not text.lstrip("'").lstrip().startswith("["):
         return ()
     try:
         found = parsed(text)
