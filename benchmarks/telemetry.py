@@ -1,15 +1,15 @@
 """Time readings of nodes, 5 million rows, against the same work written by hand in pandas, polars and duckdb.
 
-`python benchmarks/telemetry.py` makes a month of readings in a temporary folder, runs each pipeline in a process of its
-own, round after round, checks that all say the same of every node, and prints seconds and peak memory. Then it makes ten
-times as many readings as Parquet and prints what these take.
+`python benchmarks/telemetry.py` makes a month of readings in a temporary folder, runs each pipeline in a process of
+its own, round after round, checks that all say the same of every node, and prints seconds and peak memory. Then it
+makes ten times as many readings as Parquet and prints what these take.
 
 What the pipelines written by hand do: read the text of times with their offset, states and units; sort; let the worst
 of readings at one time count; find runs of readings and the silence after three intervals; join touching downtime and
-outages close together; drop short outages; cut at the ends of the month; count whole minutes; compare with the table of
-credits; and round money. They leave out what these data have none of: broken rows, times without offset, unknown words,
-rows that name no node of the contract, changes of clocks, nodes in service for part of a month. They know the terms; only
-slakit reads them from a deal file.
+outages close together; drop short outages; cut at the ends of the month; count whole minutes; compare with the table
+of credits; and round money. They leave out what these data have none of: broken rows, times without offset, unknown
+words, rows that name no node of the contract, changes of clocks, nodes in service for part of a month. They know the
+terms; only slakit reads them from a deal file.
 """
 
 import argparse
@@ -40,8 +40,6 @@ measurement:
   monitor_interval_seconds: {INTERVAL_SECONDS}
   minimum_outage_minutes: {MINIMUM_SECONDS // 60}
   merge_gap_minutes: {MERGE_GAP_SECONDS // 60}
-services:
-  compute: {{name: Compute, tranches: [all]}}
 service_levels:
   nodes:
     level: node
@@ -54,8 +52,8 @@ service_levels:
 commercial: {{currency: USD, charges: {{}}, term: {{months: 12}}}}
 operations:
   units:
-    - {{names: "node-[0000-0399]", monthly_fee: 12345.67, in_service_from: 2026-09-01}}
-    - {{names: "node-[0400-%04d]", monthly_fee: 9999.99, in_service_from: 2026-09-01}}
+    - {{names: "node-[0000-0399]", service: compute, monthly_fee: 12345.67, in_service_from: 2026-09-01}}
+    - {{names: "node-[0400-%04d]", service: compute, monthly_fee: 9999.99, in_service_from: 2026-09-01}}
 """
 
 Row = tuple[str, int, int, int, str]
@@ -140,7 +138,7 @@ def by_pandas(path: Path) -> Iterator[Run]:
     last = np.r_[first[1:], len(key)] - 1
     names = table["unit_id"].cat.categories
     runs = zip(unit[first].tolist(), said[first].tolist(), at[first].tolist(), at[last].tolist(), strict=True)
-    yield from sorted((names[u], s, a, b) for u, s, a, b in runs)
+    yield from sorted(((names[u], s, a, b) for u, s, a, b in runs), key=lambda run: (run[0], run[2]))
 
 
 def by_polars(path: Path) -> Iterator[Run]:
@@ -166,7 +164,7 @@ def by_polars(path: Path) -> Iterator[Run]:
     opens = opens.fill_null(True)
     closes = opens.shift(-1).fill_null(True)
     runs = zip(unit.filter(opens), said.filter(opens), at.filter(opens), at.filter(closes), strict=True)
-    yield from sorted((names[u], s, a, b) for u, s, a, b in runs)
+    yield from sorted(((names[u], s, a, b) for u, s, a, b in runs), key=lambda run: (run[0], run[2]))
 
 
 def by_duckdb(path: Path) -> Iterator[Run]:
@@ -177,23 +175,23 @@ def by_duckdb(path: Path) -> Iterator[Run]:
     yield from duckdb.sql(
         f"""
         WITH readings AS (
-            SELECT unit_id AS unit, epoch_ms(time) // 1000 AS at, CASE state {code} END AS said
+            SELECT unit_id AS unit, epoch_ms(time) // 1000 AS sec, CASE state {code} END AS said
             FROM read_csv('{path}', header = true,
                           columns = {{'time': 'TIMESTAMPTZ', 'unit_id': 'VARCHAR', 'state': 'VARCHAR'}})
         ), beside AS (
-            SELECT *, lead(at) OVER w AS following FROM readings WINDOW w AS (PARTITION BY unit ORDER BY at, said)
+            SELECT *, lead(sec) OVER w AS following FROM readings WINDOW w AS (PARTITION BY unit ORDER BY sec, said)
         ), single AS (  -- the last of a time is the worst
-            SELECT unit, at, said FROM beside WHERE following IS DISTINCT FROM at
+            SELECT unit, sec, said FROM beside WHERE following IS DISTINCT FROM sec
         ), steps AS (
-            SELECT *, lag(at) OVER w AS before, lag(said) OVER w AS said_before
-            FROM single WINDOW w AS (PARTITION BY unit ORDER BY at)
+            SELECT *, lag(sec) OVER w AS before, lag(said) OVER w AS said_before
+            FROM single WINDOW w AS (PARTITION BY unit ORDER BY sec)
         ), starts AS (
-            SELECT *, lead(before) OVER (PARTITION BY unit ORDER BY at) AS last
+            SELECT *, lead(before) OVER (PARTITION BY unit ORDER BY sec) AS last
             FROM (SELECT * FROM steps
-                  WHERE before IS NULL OR said_before <> said OR at - before > {HOLDS_SECONDS})
-        ), ends AS (SELECT unit, max(at) AS last FROM single GROUP BY unit)
-        SELECT unit, said, at, coalesce(starts.last, ends.last)
-        FROM starts JOIN ends USING (unit) ORDER BY unit, at
+                  WHERE before IS NULL OR said_before <> said OR sec - before > {HOLDS_SECONDS})
+        ), ends AS (SELECT unit, max(sec) AS last FROM single GROUP BY unit)
+        SELECT unit, said, sec, coalesce(starts.last, ends.last)
+        FROM starts JOIN ends USING (unit) ORDER BY unit, sec
         """
     ).fetchall()
 

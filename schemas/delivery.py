@@ -41,7 +41,9 @@ class DelayDamages(Terms):
     """`deductible`: grace is never charged; `franchise`: it falls away once passed."""
     steps: tuple[DelayStep, ...] = Field(min_length=1, max_length=10)
     cap: Duration
-    """Greatest length of delay that is charged."""
+    """Greatest length of delay that is charged, or whose fee is the most that is owed."""
+    cap_of: Literal["time", "fees"] = "time"
+    """`time`: no longer delay than `cap` is charged; `fees`: the sum is at most the fee of a delay of `cap`."""
     accrual: Literal["pro_rata"] = "pro_rata"
     form: Literal["cash", "fee_credit"] = "fee_credit"
     """Paid in the month it accrues, or set off against the first fees."""

@@ -17,7 +17,9 @@ A statement follows this order, which may not be changed:
  7. counted minutes                             `minutes`
  8. children rolled up into racks and clusters  `roll_up`
  9. availability                                `availability`
-10. shape of the credit                         `bands`
+10. shape of the credit                         `credit_shape`, `bands`, `linear`, `steps`, `duration_table`,
+                                                `multiple_of_price`, `per_breach`, `hour_waiver`, `onset_plus_hourly`,
+                                                `term_extension`, `unstated`, `hourly_price`
 11. base of the credit                          `credit_base`
 12. cap of the unit                             `caps`
 13. rounding of each line                       `rounding`
@@ -32,10 +34,15 @@ A statement follows this order, which may not be changed:
 Steps 1 to 7 are done for each unit (`unit_history`); racks and clusters come after their nodes, and what their nodes
 bring about (8) joins their own outages before these are tested (4), divided (5) and counted (7). `level_lines` makes
 the lines up to step 13, `settlement` settles them, `rights` looks for rights, `statement` chains all. `counting_rules`
-holds the measurement terms of one service level, `deadlines` counts days, `intervals` is the algebra of spans of time.
+holds the measurement terms of one service level, `credit_facts` what a shape reads, `counted_outages` the downtime of a
+month by outage, `deadlines` counts days, `intervals` is the algebra of spans of time.
 
-Delivery, price and term stand apart: `delay_damages`, `long_stop`, `monthly_price`, `take_or_pay`, `prepayment`,
-`effective_term`.
+`head_lines` makes the lines of late replacement (`replacement_times`) and late response (`support_response`), which
+join the others before step 14. `exclusion_ledger` tells how each minute inside a window was judged.
+
+Delivery, price and term stand apart: `adjusted_date`, `delay_damages`, `long_stop`, `monthly_price`, `take_or_pay`,
+`prepayment`, `effective_term`. So does the lender's side, which no clause orders yet: `headroom`, `deductions`,
+`default_sum`, `backstop_gap`, `contagion`, `earliest_end`, `unit_days`, `patch_age`.
 """
 
 from __future__ import annotations

@@ -1,25 +1,36 @@
-"""Bounds on credits: of the unit, of the month, of the contract year."""
+"""Bounds on credits: of the unit, of the month, of the contract year, of the whole term; and the least that is paid."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from risk.core.computed import Computed, Step
 from schemas.credits import CreditCaps
-from schemas.money import Money, Rounding, minor_unit_places, rounded_to_minor_unit, total
+from schemas.money import Money, Rounding, rounded_to_minor_unit, total, zero
 
 PARAGRAPH = "credit-caps.month"
 UNIT_PARAGRAPH = "credit-caps.unit"
 YEAR_PARAGRAPH = "credit-caps.year"
+TERM_PARAGRAPH = "credit-caps.term"
+MINIMUM_PARAGRAPH = "credit-caps.minimum"
 ORDER_PARAGRAPH = "credit-caps.order"
 LOST_PARAGRAPH = "credit-caps.lost"
 
 FloatArray = NDArray[np.float64]
+CapOf = Literal["month", "year", "term"]
+_PARAGRAPHS = {"month": PARAGRAPH, "year": YEAR_PARAGRAPH, "term": TERM_PARAGRAPH}
+_FEES = {
+    "month": "accrued for the service in the month",
+    "year": "planned for the service in the contract year",
+    "term": "planned for the service in the whole term",
+}
+_TERM = "credits.caps"
 
 
 def of_unit(credit: Fraction, unit_fee: Fraction, caps: CreditCaps) -> Computed[Fraction]:
@@ -31,25 +42,41 @@ def of_unit(credit: Fraction, unit_fee: Fraction, caps: CreditCaps) -> Computed[
     return Computed(allowed, (Step(UNIT_PARAGRAPH, rule, allowed, inputs, "credits.caps.unit"),))
 
 
+def least(credit: Money, minimum: Decimal) -> Computed[bool]:
+    """Return whether the credit of one line is large enough to be paid."""
+    is_paid = credit.amount > minimum
+    rule = f"a line of not more than {minimum} is not paid and uses up no limit"
+    return Computed(is_paid, (Step(MINIMUM_PARAGRAPH, rule, is_paid, {"credit": credit}, "credits.minimum_payable"),))
+
+
+def amount_of(share: Decimal | None, fee: Fraction | None, currency: str, rounding: Rounding) -> Money | None:
+    """Return a cap that is a share of a fee, rounded like a line; None where there is no cap."""
+    if share is None or fee is None:
+        return None
+    return Money(rounded_to_minor_unit(Fraction(share) * fee, currency, rounding), currency)
+
+
 def exact(
     lines: Sequence[Money],
-    cap: Fraction | None,
+    cap: Money | None,
     paid: Money,
-    rounding: Rounding,
     *,
-    year: bool = False,
+    of: CapOf = "month",
     share: Decimal | None = None,
+    of_previous: bool = False,
+    carries: bool = False,
 ) -> Computed[tuple[Money, ...]]:
-    """Return what is left of each line under the cap of the month, or of the year.
+    """Return what is left of each line under the cap of the month, of the year or of the term.
 
     Parameters
     ----------
     lines : rounded credits in the order of the statement.
-    cap : the cap, not rounded; no cap when None. [currency]
-    paid : credits already given in the contract year; nothing for the cap of the month.
-    rounding : how the cap itself is rounded.
-    year : whether it is the cap of the contract year.
+    cap : the cap, rounded; no cap when None.
+    paid : what the cap has gone to already: credits given before, and those of earlier periods that are owed now.
+    of : which cap it is.
     share : the share of the fee that the cap is, for the step. [1]
+    of_previous : whether the fee is that of the period before.
+    carries : whether what exceeds the cap is owed in later periods.
 
     Notes
     -----
@@ -60,17 +87,12 @@ def exact(
     asked = total(lines, currency)
     if cap is None:
         return Computed(tuple(lines), ())
-    room = Money(rounded_to_minor_unit(cap, currency, rounding), currency) - paid
-    room = max(room, Money(Decimal(0).scaleb(-minor_unit_places(currency)), currency), key=lambda m: m.amount)
+    room = max(cap - paid, zero(currency), key=lambda m: m.amount)
     given = asked if asked <= room else room
-    of = "planned for the service in the contract year" if year else "accrued for the service in the month"
-    step = Step(
-        YEAR_PARAGRAPH if year else PARAGRAPH,
-        f"the credits are at most {share} of the fee {of}",
-        given,
-        {"credits": asked, "cap": cap, "given_before": paid, "room": room},
-        "credits.caps.year" if year else "credits.caps.month",
-    )
+    fee = "accrued for the service in the month before" if of_previous else _FEES[of]
+    facts = {"credits": asked, "cap": cap, "given_before": paid, "room": room}
+    rule = f"the credits are at most {share} of the fee {fee}"
+    step = Step(_PARAGRAPHS[of], rule, given, facts, f"{_TERM}.month_of" if of_previous else f"{_TERM}.{of}")
     if given == asked:
         return Computed(tuple(lines), (step,))
     ratio = Fraction(room.amount) / Fraction(asked.amount)
@@ -82,13 +104,25 @@ def exact(
         reduced.append(Money(now - before, currency))
         before = now
     rule = "what exceeds the cap is not owed and is not carried forward"
-    lost = Step(LOST_PARAGRAPH, rule, asked - given, {"credits": asked, "given": given})
+    if carries:
+        rule = "what exceeds the cap of the month is owed in later months, under their caps, the oldest first"
+    term = f"{_TERM}.carry_forward"
+    lost = Step(LOST_PARAGRAPH, rule, asked - given, {"credits": asked, "given": given}, term)
     return Computed(tuple(reduced), (step, lost))
 
 
 def order_step() -> Step:
     """Return the step that names the order of the caps."""
-    order = ("cap of the unit", "rounding", "choice between levels", "claims", "cap of the month", "cap of the year")
+    order = (
+        "cap of the unit",
+        "rounding",
+        "least amount",
+        "choice between levels and heads",
+        "claims",
+        "cap of the month",
+        "cap of the year",
+        "cap of the term",
+    )
     return Step(ORDER_PARAGRAPH, "the limits are applied in this order", order)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 
 from risk.contract_rules.intervals import MICROSECOND, Span, Spans, clipped, intersection, length
@@ -11,28 +13,51 @@ from risk.core.computed import Computed, Step
 from schemas.credits import Credits
 from schemas.errors import NotComputedError
 from schemas.exclusions import ForceMajeure
+from schemas.service_levels import ServiceLevel
 from schemas.units import Identifier
 
 PARAGRAPH = "credit-base.fee"
 PREPAID_PARAGRAPH = "credit-base.prepaid"
 PARTIAL_PARAGRAPH = "credit-base.partial"
+SHARE_PARAGRAPH = "credit-base.share"
 ABATES_PARAGRAPH = "force-majeure.fees"
+
+_RULES = {
+    "unit_fee_accrued": "the fee accrued in the month for the unit, however and whenever paid",
+    "service_fee_accrued": "the fee accrued in the month for the whole service, however and whenever paid",
+    "order_fee_accrued": "the fee accrued in the month for all services, however and whenever paid",
+    "invoiced": "the amount invoiced for the service in the month; what is paid ahead is not invoiced again",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fees:
+    """Fees of one service in one period, not rounded. [currency]"""
+
+    accrued: Fraction
+    base: Fraction
+    """What credits are taken of where the base is the fee of the service."""
+    planned_year: Fraction
+    """Fee planned for the contract year, as if every unit were in service throughout."""
+    order_base: Fraction = Fraction(0)
+    """What credits are taken of where the base is the fee of all services."""
+    invoiced: Fraction | None = None
+    """Amount invoiced for the period; None where the ledger does not show it, or is not read."""
+    previous: Fraction | None = None
+    """Fee accrued in the period before, where the cap of the period is a share of that."""
+    planned_term: Fraction | None = None
+    """Fee planned for the whole term, where a cap is a share of that."""
 
 
 def exact(
-    unit: Unit,
-    month: Span,
-    force_majeure: Spans,
-    service_base: Fraction,
-    credits: Credits,
-    relief: ForceMajeure,
-) -> Computed[Fraction]:
-    """Return the base of the credit of one unit in `month`, not rounded. [currency]
+    unit: Unit, month: Span, force_majeure: Spans, fees: Fees, credits: Credits, relief: ForceMajeure
+) -> Computed[Fraction | None]:
+    """Return the base of the credit of one unit in `month`, not rounded; None where no record shows it. [currency]
 
     Parameters
     ----------
     force_majeure : downtime of the unit that force majeure excused.
-    service_base : the same base for the whole service, read when the contract says so. [currency]
+    fees : fees of its service, read when the contract says so.
 
     Raises
     ------
@@ -46,12 +71,17 @@ def exact(
             )
     accrued = accrued_fee(unit, month, force_majeure, relief)
     without_prepaid = accrued_fee(unit, month, force_majeure, relief, with_prepaid=False)
-    if credits.base == "service_fee_accrued":
-        base, rule = service_base, "the fee accrued in the month for the whole service, however and whenever paid"
-    else:
-        base = accrued if credits.includes_prepaid else without_prepaid
-        rule = "the fee accrued in the month for the unit, however and whenever paid"
-    steps = [Step(PARAGRAPH, rule, base, {"unit_fee": accrued}, "credits.base")]
+    base: Fraction | None
+    match credits.base:
+        case "unit_fee_accrued":
+            base = accrued if credits.includes_prepaid else without_prepaid
+        case "service_fee_accrued":
+            base = fees.base
+        case "order_fee_accrued":
+            base = fees.order_base
+        case "invoiced":
+            base = fees.invoiced
+    steps = [Step(PARAGRAPH, _RULES[credits.base], base, {"unit_fee": accrued}, "credits.base")]
     if clipped(unit.in_service, *month) != (month,):
         rule = "for part of a month, the part of the fee that accrued for that time"
         steps.append(Step(PARTIAL_PARAGRAPH, rule, accrued, {"in_service": clipped(unit.in_service, *month)}))
@@ -64,11 +94,39 @@ def exact(
         )
         term = "exclusions.force_majeure.fee_during"
         steps.append(Step(ABATES_PARAGRAPH, rule, accrued, {"time": abated}, term))
-    if without_prepaid != accrued:
+    if without_prepaid != accrued and credits.base != "invoiced":
         rule = "the part paid ahead is included" if credits.includes_prepaid else "the part paid ahead is left out"
         facts = {"fee": accrued, "without_prepaid": without_prepaid}
         steps.append(Step(PREPAID_PARAGRAPH, rule, base, facts, "credits.includes_prepaid"))
     return Computed(base, tuple(steps))
+
+
+def priced(unit: Unit, units: Mapping[str, Unit], level: ServiceLevel, level_id: str) -> Computed[Unit]:
+    """Return a unit with the fee that credits on it are taken of.
+
+    A unit that never has a fee of its own has a share of that of the nearest unit that contains it and has one, for the
+    time in which both are in service; nothing where there is none.
+
+    Parameters
+    ----------
+    units : all units on record, by id.
+    """
+    if level.base_share is None or any(spell.monthly_fee for spell in unit.spells):
+        return Computed(unit, ())
+    holder = unit
+    while holder.parent_id in units and not any(spell.monthly_fee for spell in holder.spells):
+        holder = units[holder.parent_id]
+    spells = tuple(
+        replace(spell, span=span, monthly_fee=spell.monthly_fee * level.base_share, hourly_price=None)
+        for spell in holder.spells
+        for span in clipped(unit.in_service, *spell.span)
+    )
+    has_fee = any(spell.monthly_fee for spell in spells)
+    rule = f"a unit without a fee of its own stands for {level.base_share} of the fee of the unit that contains it"
+    result = max((spell.monthly_fee for spell in spells), default=Decimal(0))
+    facts = {"unit": unit.id, "fee_of": holder.id if has_fee else None}
+    step = Step(SHARE_PARAGRAPH, rule, result, facts, f"service_levels.{level_id}.base_share")
+    return Computed(replace(unit, spells=spells) if has_fee else unit, (step,))
 
 
 def accrued_fee(

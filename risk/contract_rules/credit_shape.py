@@ -255,7 +255,7 @@ def greatest_share(level: ServiceLevel) -> Fraction | None:
             assert_never(level.credit)
 
 
-def arrays(
+def simulated(
     counted: IntArray,
     window: IntArray,
     level: ServiceLevel,

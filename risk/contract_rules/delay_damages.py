@@ -56,12 +56,14 @@ def exact(
     )
     facts: dict[str, object] = {"date": planned, "ended": ended, "grace_ends": grace_ends}
     steps = [Step(GRACE_PARAGRAPH, rule, first if is_late else None, facts, f"{path}.grace_kind")]
-    last = min(ended, day_after(first, terms.cap, f"{path}.cap"))
+    limit = day_after(first, terms.cap, f"{path}.cap")
+    last = min(ended, limit) if terms.cap_of == "time" else ended
     total = Fraction(0)
     if is_late:
-        rule = f"delay is charged for {terms.cap} at most, counted from the first day charged"
-        facts = {"first": first, "ended": ended, "days": (last - first).days}
-        steps.append(Step(CAP_PARAGRAPH, rule, last, facts, f"{path}.cap"))
+        if terms.cap_of == "time":
+            rule = f"delay is charged for {terms.cap} at most, counted from the first day charged"
+            facts = {"first": first, "ended": ended, "days": (last - first).days}
+            steps.append(Step(CAP_PARAGRAPH, rule, last, facts, f"{path}.cap"))
         start = first
         for i, step in enumerate(terms.steps):
             until = day_after(first, step.until, f"{path}.steps[{i}].until") if step.until else last
@@ -75,6 +77,12 @@ def exact(
                 facts = {"from": start, "up_to": stop, "days": (stop - start).days, "fees": fees}
                 steps.append(Step(PARAGRAPH, rule, due, facts, f"{path}.steps[{i}]"))
             start = max(start, until)
+        if terms.cap_of == "fees":
+            most = sum(_daily_fees(first, limit, monthly_fee, daily_fee), Fraction(0))
+            rule = f"the sum is at most the fee of {terms.cap}, counted from the first day charged"
+            facts = {"first": first, "sum": total, "cap": most}
+            total = min(total, most)
+            steps.append(Step(CAP_PARAGRAPH, rule, total, facts, f"{path}.cap_of"))
     money = Money(rounded_to_minor_unit(total, monthly_fee.currency, rounding), monthly_fee.currency)
     words = "paid in the month it accrues" if terms.form == "cash" else "set off against the first fees"
     steps.append(Step(PARAGRAPH, f"the sum is rounded once and {words}", money, {"sum": total}, f"{path}.form"))
@@ -162,11 +170,12 @@ def _accrued(
         charged = np.where(late > grace, late, 0.0)
     else:
         charged = late - grace
-    charged = np.clip(charged, 0.0, length(terms.cap))
+    most = length(terms.cap)
+    charged = np.clip(charged, 0.0, most if terms.cap_of == "time" else np.inf)
     fees = np.zeros(np.shape(charged))
     reached = 0.0
     for step in terms.steps:
         until = length(step.until) if step.until is not None else np.inf
         fees += float(step.fee_fraction) * np.clip(charged - reached, 0.0, until - reached)
         reached = until
-    return fees
+    return fees if terms.cap_of == "time" else np.minimum(fees, most)

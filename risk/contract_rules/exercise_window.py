@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from risk.contract_rules import deadlines
-from risk.contract_rules.deadlines import day_after, days_later, midnight
+from risk.contract_rules.deadlines import DayCount, day_after, days_later, midnight
 from risk.core.computed import Computed, Step
 from schemas.periods import Duration
 
@@ -31,16 +31,18 @@ def exact(
     *,
     paragraph: str = PARAGRAPH,
     term: str = "cancellation.chronic_failure",
+    day_count: DayCount = "exclude_event_day",
 ) -> Computed[Window]:
     """Return the exercise window of a right.
 
     Parameters
     ----------
     arises : the moment at which it arises.
-    event_day : the day of the event that gives rise to it; the day after is day 1.
+    event_day : the day of the event that gives rise to it.
     exercise : how long it stays open; a duration of nothing is the moment itself.
     cure_days : days from that moment in which the failure may still be cured, before the window opens.
     zone : the contract's zone.
+    day_count : whether the day after the event is day 1, or its own day.
     """
     steps: list[Step] = []
     opens = days_later(arises, cure_days, zone) if cure_days else arises
@@ -51,12 +53,12 @@ def exact(
     if not (exercise.months or exercise.days):
         closes = opens
     elif exercise.days is not None:
-        deadline = deadlines.exact(event_day, exercise.days, zone, term=f"{term}.exercise")
+        deadline = deadlines.exact(event_day, exercise.days, zone, term=f"{term}.exercise", day_count=day_count)
         closes = deadline.value
         steps += deadline.steps
     else:
         last_day = day_after(event_day, exercise, f"{term}.exercise")
-        closes = midnight(last_day + timedelta(days=1), zone)
+        closes = midnight(last_day + timedelta(days=day_count == "exclude_event_day"), zone)
     rule = f"the right stays open for {exercise}; unused it lapses, and may arise anew"
     steps.append(Step(paragraph, rule, (opens, closes), {"event_day": event_day}, f"{term}.exercise"))
     return Computed(Window(opens, closes), tuple(steps))

@@ -9,8 +9,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from risk.contract_rules import caps, credit_base, replacement_times, rounding, support_response
+from risk.contract_rules.credit_base import Fees
 from risk.contract_rules.intervals import Minutes, exact_minutes
-from risk.contract_rules.level_lines import Fees
 from risk.contract_rules.lines import Head, Line
 from risk.contract_rules.measurement_period import month_span
 from risk.contract_rules.records import Unit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,8 +20,9 @@ from risk.contract_rules import (
     rounding,
 )
 from risk.contract_rules.counting_rules import counting_rules, own_rules_step
+from risk.contract_rules.credit_base import Fees
 from risk.contract_rules.credit_facts import ShapeFacts
-from risk.contract_rules.intervals import Minutes, Span, Spans, clipped, exact_minutes, length, whole_minutes
+from risk.contract_rules.intervals import Minutes, Span, clipped, exact_minutes, length, whole_minutes
 from risk.contract_rules.lines import Line
 from risk.contract_rules.measurement_period import month_span
 from risk.contract_rules.minutes import Counted
@@ -50,18 +51,7 @@ class Measured:
     steps: tuple[Step, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Fees:
-    """Fees of one service in one month, not rounded. [currency]"""
-
-    accrued: Fraction
-    base: Fraction
-    """What credits are taken of where the base is the fee of the service."""
-    planned_year: Fraction
-    """Fee planned for the contract year, as if every unit were in service throughout."""
-
-
-def level_lines(register: Register, month: Month, fees: dict[str, Fees]) -> tuple[Line, ...]:
+def level_lines(register: Register, month: Month, fees: Mapping[str, Fees]) -> tuple[Line, ...]:
     """Return the lines of one month up to the rounded credit of each; settlement comes after.
 
     Parameters
@@ -88,42 +78,6 @@ def level_lines(register: Register, month: Month, fees: dict[str, Fees]) -> tupl
                 steps = (availability.per_unit(value, level_id),)
             lines.append(_credited(register, month, level_id, one, value, steps, fees[one.unit.service]))
     return tuple(lines)
-
-
-def fees_of_service(register: Register, service: str, month: Month) -> Fees:
-    """Return the fees of a service in a month, added up from its units."""
-    terms = register.terms(month)
-    span = month_span(month, terms.measurement.zone)
-    relief = terms.exclusions.force_majeure
-    units = [unit for unit in register.tree.units.values() if unit.service == service]
-    excused = {unit.id: _force_majeure(register, unit, month) for unit in units}
-    accrued = {u.id: credit_base.accrued_fee(u, span, excused[u.id], relief) for u in units}
-    base = accrued
-    if not terms.credits.includes_prepaid:
-        base = {u.id: credit_base.accrued_fee(u, span, excused[u.id], relief, with_prepaid=False) for u in units}
-    _, first = register.contract_year(service, month)
-    year = (month_span(first, terms.measurement.zone)[0], month_span(first.plus(11), terms.measurement.zone)[1])
-    planned = ((u.level, Fraction(_fee_at_start(u, year)) * 12) for u in units)
-    return Fees(
-        credit_base.fee_of_service((u.level, accrued[u.id]) for u in units),
-        credit_base.fee_of_service((u.level, base[u.id]) for u in units),
-        credit_base.fee_of_service(planned),
-    )
-
-
-def _fee_at_start(unit: Unit, year: Span) -> Fraction:
-    """Return the monthly fee of a unit at its first service in a contract year, 0 when it has none. [currency]"""
-    for spell in unit.spells:
-        if spell.span[0] < year[1] and year[0] < spell.span[1]:
-            return Fraction(spell.monthly_fee)
-    return Fraction(0)
-
-
-def _force_majeure(register: Register, unit: Unit, month: Month) -> Spans:
-    """Return downtime of a unit that force majeure excused; nothing is worked out where none is on record."""
-    if unit.id not in register.incidents or not any(w.kind == "force_majeure" for w in register.records.windows):
-        return ()
-    return register.history(unit, None, month).excluded.by_head.get("force_majeure", ())
 
 
 def _looked_at(register: Register, month: Month, level_id: str, service: str) -> Computed[bool]:
@@ -205,9 +159,10 @@ def _credited(
     promised = availability.promised(value, level, level_id)
     excused = one.history.excluded.by_head.get("force_majeure", ())
     relief = terms.exclusions.force_majeure
-    base = credit_base.exact(one.unit, span, excused, fees.base, terms.credits, relief)
-    unit_fee = credit_base.accrued_fee(one.unit, span, excused, relief)
-    price = hourly_price.exact(one.unit, span)
+    unit = credit_base.priced(one.unit, register.tree.units, level, level_id)
+    base = credit_base.exact(unit.value, span, excused, fees, terms.credits, relief)
+    unit_fee = credit_base.accrued_fee(unit.value, span, excused, relief)
+    price = hourly_price.exact(unit.value, span)
     facts = ShapeFacts(
         availability=value,
         counted=one.minutes.counted,
@@ -219,7 +174,7 @@ def _credited(
             level_id,
             longest_only=terms.credits.within_level == "worst_outage",
         ),
-        base=base.value,
+        base=base.value or Fraction(0),
         hourly_price=price.value,
         zone=terms.measurement.zone,
         span=span,
@@ -227,9 +182,12 @@ def _credited(
         bases={"unit_fee_accrued": unit_fee, "service_fee_accrued": fees.base} if terms.blank("credits.base") else {},
     )
     earned = credit_shape.exact(facts, level, level_id, terms)
-    credit = zero(register.currency)
-    tail = price.steps if level.credit.shape in credit_shape.PRICED_BY_HOUR else base.steps
-    if earned.value.credit and earned.value.not_computed is None:
+    credit, not_computed = zero(register.currency), earned.value.not_computed
+    by_hour = level.credit.shape in credit_shape.PRICED_BY_HOUR
+    tail = (*unit.steps, *(price.steps if by_hour else base.steps))
+    if base.value is None and not by_hour and earned.value.credit_fraction and not_computed is None:
+        not_computed = f"no invoice of {one.unit.service} for {month} is on record, of which the credit is a share"
+    if earned.value.credit and not_computed is None:
         capped = caps.of_unit(earned.value.credit, unit_fee, terms.credits.caps)
         rounded = rounding.exact(capped.value, register.currency, terms.credits.rounding)
         credit, tail = rounded.value, (*tail, *capped.steps, *rounded.steps)
@@ -247,11 +205,11 @@ def _credited(
         availability=value,
         target_met=promised.value,
         credit_fraction=earned.value.credit_fraction,
-        base=base.value,
+        base=base.value or Fraction(0),
         credit=credit,
         payable=credit,
         days_added=earned.value.days_added,
-        not_computed=earned.value.not_computed,
+        not_computed=not_computed,
         steps=(*one.steps, *steps, *promised.steps, *earned.steps, *tail),
     )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
@@ -61,7 +61,7 @@ class Line:
     credit: Money
     """Share of the base, at most the cap of the unit, rounded."""
     payable: Money
-    """What is owed of it after the choice between levels, claims and the caps of month and year."""
+    """What is owed of it after the choice between levels and heads, claims and the caps of month, year and term."""
     lost: Mapping[Loss, Money] = field(default_factory=dict)
     """The rest of the credit, by reason."""
     head: Head = "availability"
@@ -76,6 +76,24 @@ class Line:
     claim_by: datetime | None = None
     """A claim from this moment on is late; None where none is needed or the time has not begun to run."""
     steps: tuple[Step, ...] = ()
+
+
+def reduced_to(line: Line, owed: Money, reason: Loss, steps: tuple[Step, ...]) -> Line:
+    """Return a line of which only `owed` is left."""
+    lost = line.payable - owed
+    losses = {**line.lost, reason: line.lost[reason] + lost if reason in line.lost else lost}
+    return replace(line, payable=owed, lost=losses if lost.amount else line.lost, steps=(*line.steps, *steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How far a cap is used up by a period."""
+
+    cap: Money
+    before: Money
+    """Credits that it had gone to before the period."""
+    after: Money
+    """Those, and what is owed in the period."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +113,20 @@ class Settlement:
     credit: Money
     """Sum of the line credits."""
     payable: Money
+    """What is owed: of the lines, and of the credits brought forward."""
     lost: Mapping[Loss, Money]
+    """What is not owed of the lines, by reason."""
     steps: tuple[Step, ...]
+    brought_forward: Money
+    """What is owed now of the credits of earlier periods that exceeded the caps of these."""
+    carried_forward: Money
+    """Credits of this and earlier periods that exceeded a cap and can still be owed later."""
+    limits: Mapping[Literal["month", "year", "term"], Limit] = field(default_factory=dict)
+    """How far each cap is used up."""
+    stated_on: date | None = None
+    """Day on which the statement of the period was received, None where none is on record."""
+    object_by: datetime | None = None
+    """An objection to a reading from this moment on is late; None while no statement is received."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +134,21 @@ class Right:
     """A right to leave that arose."""
 
     kind: Literal["chronic_failure", "prolonged_force_majeure"]
-    form: Literal["bad_months", "single_outage", "consecutive_days", "days_in_180"]
+    form: Literal[
+        "bad_months",
+        "single_outage",
+        "cumulative_hours",
+        "same_cause",
+        "cap_reached",
+        "replacement_missed",
+        "consecutive_days",
+        "days_in_180",
+    ]
     term: str
     """Path of the limb or term met."""
     service_level: str | None
     unit: str
+    """The unit, or the service where the right looks at a whole service."""
     period: Month
     """Period in which, or at the end of which, the right arose."""
     periods: tuple[Month, ...]

@@ -1,8 +1,8 @@
-"""One event, several levels: the level that pays most, or all of them."""
+"""One event, several levels and heads: which credits are paid and which are not."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal
 
 import numpy as np
@@ -12,31 +12,73 @@ from risk.core.computed import Computed, Step
 from schemas.money import Money
 
 PARAGRAPH = "stacking.between-levels"
+HEADS_PARAGRAPH = "stacking.between-heads"
 
 Rule = Literal["highest_level", "cumulative"]
 ALL_LEVELS = -1
 """Mark of a choice that pays all levels."""
+_TERM = "credits.between_levels"
 
 
-def exact(sums: Mapping[str, Money], rule: Rule) -> Computed[frozenset[str]]:
+def exact(sums: Mapping[str, Money], rule: Rule, named: str | None = None) -> Computed[frozenset[str]]:
     """Return the service levels of one service that are paid for one month.
 
     Parameters
     ----------
     sums : credits of each level, in the order of the table of service levels; of equal sums the first is paid.
+    named : the level that the customer has chosen, where it may choose.
     """
-    if rule == "cumulative" or len(sums) < 2:
+    if named is not None:
+        chosen = frozenset({named})
+        words = "only the service level that the customer's claim names is paid"
+    elif rule == "cumulative" or len(sums) < 2:
         chosen = frozenset(sums)
         words = "the credits of all service levels are paid"
     else:
-        best = next(iter(sums))
-        for level, amount in sums.items():
-            if sums[best] < amount:
-                best = level
-        chosen = frozenset({best})
+        chosen = frozenset({_greatest(sums)})
         words = "only the service level with the greatest sum is paid; of equal sums the first in the table"
-    step = Step(PARAGRAPH, words, tuple(sorted(chosen)), dict(sums), "credits.between_levels")
+    step = Step(PARAGRAPH, words, tuple(sorted(chosen)), dict(sums), _TERM)
     return Computed(chosen, (step,))
+
+
+def between_heads(sums: Mapping[str, Money], rule: Literal["cumulative", "highest"]) -> Computed[frozenset[str]]:
+    """Return the heads of one service that are paid for one month: availability, late replacement, late response.
+
+    Parameters
+    ----------
+    sums : credits of each head that are left after the choice between levels; of equal sums the first is paid.
+    """
+    if rule == "cumulative":
+        chosen = frozenset(sums)
+        words = "credits for availability, late replacement and late response are paid beside each other"
+    else:
+        chosen = frozenset({_greatest(sums)})
+        words = "only the credits of the head with the greatest sum are paid"
+    step = Step(HEADS_PARAGRAPH, words, tuple(sorted(chosen)), dict(sums), "credits.between_heads")
+    return Computed(chosen, (step,))
+
+
+def absorbed(credited: Collection[str], within: Mapping[str, frozenset[str]]) -> Computed[frozenset[str]]:
+    """Return the units that are not paid because a unit that contains them is credited itself.
+
+    Parameters
+    ----------
+    credited : units of one service with a credit in one month.
+    within : each of these units to those that contain it, at any depth, without itself.
+    """
+    found = frozenset(unit for unit in credited if within[unit] & set(credited))
+    words = "units inside a unit that is credited itself are not paid; all others are"
+    facts = {"credited": tuple(sorted(credited))}
+    return Computed(found, (Step(PARAGRAPH, words, tuple(sorted(found)), facts, _TERM),))
+
+
+def _greatest(sums: Mapping[str, Money]) -> str:
+    """Return the name of the greatest sum, of equal ones the first."""
+    best = next(iter(sums))
+    for name, amount in sums.items():
+        if sums[best] < amount:
+            best = name
+    return best
 
 
 def arrays(amounts: Mapping[str, NDArray[np.float64]], rule: Rule) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

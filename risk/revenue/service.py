@@ -126,7 +126,7 @@ class SimulatedLevel:
         fee = fees.ravel()[month.down]
         served_hours = month.hours * state.now["share_in_term"].ravel()[month.down]
         price = np.divide(fee, served_hours, out=np.zeros_like(fee), where=served_hours > 0)
-        line = credit_shape.arrays(
+        line = credit_shape.simulated(
             month.counted,
             month.window_of_down,
             self.terms,

@@ -72,8 +72,12 @@ def first_whole_month(setting: Setting) -> int:
 
 
 def default_month(setting: Setting) -> int:
-    """Return the month in which the customer defaults: 18, or the middle of a shorter simulation. [month]"""
-    return DEFAULT_MONTH if setting.months > DEFAULT_MONTH else max(1, setting.months // 2)
+    """Return the month in which the customer defaults: 18, or the middle of what is shorter: contract or simulation.
+
+    [month]
+    """
+    runs = min(setting.months, int(np.floor(setting.term_ends(setting.planned_ready).max())))
+    return DEFAULT_MONTH if runs > DEFAULT_MONTH else max(1, runs // 2)
 
 
 def _delivery_slip() -> Stress:

@@ -92,7 +92,11 @@ def gathered(deal: Deal, sources: Sources, options: Options, form: str | None = 
     MissingTermError
         When neither a file nor the deal names the units.
     """
-    options = replace(options, monitor_interval_seconds=int(deal.measurement.monitor_interval_seconds))
+    options = replace(
+        options,
+        monitor_interval_seconds=int(deal.measurement.monitor_interval_seconds),
+        fault_list=deal.measurement.fault_list or None,
+    )
     problems: list[Problem] = []
     logs: list[ReadLog] = []
     for path in sources.logs:

@@ -17,6 +17,7 @@ from risk.contract_rules import (
     bands,
     caps,
     chronic_failure,
+    credit_shape,
     delay_damages,
     long_stop,
     measured_from,
@@ -146,6 +147,97 @@ def test_minutes_agree_on_one_and_many_histories(spells, measurement):
             assert counted[1, i, j] == line.counted_minutes
             assert window[j] == line.window_minutes
             assert round(credit[1, i, j], 2) == float(line.credit.amount)
+
+
+tenths = st.integers(0, 50).map(lambda n: Decimal(n) / 10)
+shares = st.integers(0, 1000).map(lambda n: Decimal(n) / 1000)
+counted_words = st.sampled_from(["started", "completed"])
+
+
+def shape_agrees(spells, measurement, credit: dict[str, Any]) -> None:
+    """Assert that a shape pays the same on one history as on many, three months of it."""
+    terms = deal(measurement, service_levels={"nodes": {"level": "node", "target": "0.999", "credit": credit}})
+    zone = terms.measurement.zone
+    close = FIRST.start(zone)
+    incidents = [down("u", close + timedelta(seconds=s), close + timedelta(seconds=s + n)) for _, s, n in spells]
+    lines = statement(terms, Records(incidents=incidents, units=[node("u")]), MONTHS).lines
+    assert len(lines) == len(MONTHS)
+    counted = np.array([line.counted_minutes for line in lines], dtype=np.int64)
+    window = np.array([line.window_minutes for line in lines], dtype=np.int64)
+    fee = np.full(len(lines), 12345.67)
+    price = fee / np.array([month.minutes(zone) / 60 for month in MONTHS])
+    level = terms.service_levels["nodes"]
+    for ticks in (1, 60):  # minutes, or seconds
+        many = credit_shape.simulated(counted * ticks, window * ticks, level, "nodes", fee, price, minute=ticks)
+        many = np.minimum(many, fee)  # the cap of the unit
+        for line, one in zip(lines, many, strict=True):
+            assert abs(one - float(line.credit.amount)) <= 0.005 + 1e-6  # the line is rounded to the cent
+
+
+@CALM
+@given(spells=spells, measurement=counting, slope=tenths, cap=shares)
+def test_linear_agree_on_one_and_many_histories(spells, measurement, slope, cap):
+    shape_agrees(spells, measurement, {"shape": "linear", "slope": slope, "cap": cap})
+
+
+@CALM
+@given(
+    spells=spells,
+    measurement=counting,
+    step=st.sampled_from(["0.01", "0.001", "0.0333", "0.000000000000000001"]),
+    share=shares,
+    counted=counted_words,
+    cap=shares,
+)
+def test_steps_agree_on_one_and_many_histories(spells, measurement, step, share, counted, cap):
+    credit = {"shape": "steps", "step": step, "credit_fraction": share, "counted": counted, "cap": cap}
+    shape_agrees(spells, measurement, credit)
+
+
+@CALM
+@given(
+    spells=spells,
+    measurement=counting,
+    starts=st.sets(st.integers(2, 50_000), min_size=2, max_size=2),
+    hours=st.tuples(tenths, tenths, tenths),
+    cap=st.one_of(st.none(), tenths),
+)
+def test_duration_table_agree_on_one_and_many_histories(spells, measurement, starts, hours, cap):
+    rows = [{"from_minutes": m, "credit_hours": h} for m, h in zip([1, *sorted(starts)], hours, strict=True)]
+    shape_agrees(spells, measurement, {"shape": "duration_table", "per": "period", "rows": rows, "cap_hours": cap})
+
+
+@CALM
+@given(spells=spells, measurement=counting, multiple=tenths, least=tenths)
+def test_multiple_of_price_agree_on_one_and_many_histories(spells, measurement, multiple, least):
+    shape_agrees(spells, measurement, {"shape": "multiple_of_price", "multiple": multiple, "least": least})
+
+
+@CALM
+@given(
+    spells=spells,
+    measurement=counting,
+    onset=shares,
+    hourly=shares,
+    minutes=st.sampled_from([1, 15, 60, 720]),
+    free=st.integers(0, 200),
+    counted=counted_words,
+    cap=shares,
+)
+def test_onset_plus_hourly_agree_on_one_and_many_histories(
+    spells, measurement, onset, hourly, minutes, free, counted, cap
+):
+    credit = {
+        "shape": "onset_plus_hourly",
+        "onset": onset,
+        "hourly": hourly,
+        "hour_minutes": minutes,
+        "free_minutes": free,
+        "counted": counted,
+        "per": "period",
+        "cap": cap,
+    }
+    shape_agrees(spells, measurement, credit)
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,7 @@ def test_an_outage_that_ends_at_midnight_ends_in_the_month_that_is_over():
     assert lines[1].availability == 0
 
 
-# C06: a spare takes the slot in mid-outage (the credit for late replacement is not part of the terms)
+# C06: a spare takes the slot in mid-outage (its replacement in time is in test_contract_rules_operations.py)
 
 
 def test_a_slot_is_down_until_the_spare_in_it_is_readmitted():
@@ -445,7 +445,7 @@ def test_without_a_cap_of_the_year_all_is_owed():
     assert capped_year(months(*(f"2026-{m:02}" for m in range(1, 7))), None).total == usd("1350000.00")
 
 
-# C17: the customer withholds consent for three hours (the credit for late replacement is not part of the terms)
+# C17: the customer withholds consent for three hours (its replacement is in test_contract_rules_operations.py)
 
 
 @pytest.mark.parametrize(("heads", "counted", "credit"), [(("customer_hold",), 210, "0.00"), ((), 390, "2000.00")])

@@ -77,6 +77,13 @@ def test_the_total_of_golden_deal_four_is_a_quarter_fee_for_each_chargeable_mont
         assert sum(accrued(delay, terms)) == pytest.approx(0.25 * chargeable)
 
 
+def test_a_cap_of_fees_stops_what_accrues_when_the_sum_is_reached():
+    # planned 4, grace to 5: a quarter to 7, then whole fees until four are reached at 10.5
+    terms = damages(cap_of="fees")
+    assert accrued(30, terms)[:11] == pytest.approx([0, 0, 0, 0, 0, 0.25, 0.25, 1, 1, 1, 0.5])
+    assert sum(accrued(30, terms)) == pytest.approx(4)
+
+
 def test_nothing_accrues_beyond_the_last_step():
     terms = damages(steps=[{"until": {"months": 1}, "fee_fraction": "1"}])
     assert sum(accrued(30, terms)) == pytest.approx(1)
@@ -172,7 +179,11 @@ def test_a_storm_notified_too_late_leaves_the_date_and_56_days_cost_54_daily_fee
     granted = moved(event(*STORM, "2026-08-10T23:00:00-04:00"))
     assert granted == date(2026, 10, 10)
     assert cost_of_delay(granted) == usd("1020000.00")
-    assert cost_of_delay(late, grace_kind="franchise") == usd("1800000.00")
+    # the whole 56 days at thirty and 52 fees are cut to sixty where the cap is a sum of fees
+    franchise = {"grace_kind": "franchise", "cap_of": "fees"}
+    assert cost_of_delay(late, **franchise) == usd("1800000.00")
+    assert cost_of_delay(late, grace_kind="franchise") == usd("2460000.00")
+    assert cost_of_delay(late, cap_of="fees") == usd("1620000.00")
     assert cost_of_delay(late, steps=[{"fee_fraction": "1"}]) == usd("1260000.00")
     stop = LongStop.model_validate({"after": {"days": 120}})
     assert long_stop.exact(late, date(2026, 11, 25), stop, "UTC", "p", is_first_tranche=True).value is None
@@ -354,7 +365,7 @@ def test_dates_and_months_after_close_mix_when_close_is_known():
         effective_term.exact(deal(terms))
 
 
-# C19: 56 days late (the cap of the case is a sum of fees; here it is a length of delay, not reached)
+# C19: 56 days late; neither kind of cap is reached
 
 
 def late_tranche(**changes: Any) -> Money:

@@ -22,12 +22,12 @@ from risk.contract_rules import (
 from risk.contract_rules.contagion import Link
 from risk.contract_rules.earliest_end import LenderTime
 from risk.contract_rules.head_lines import head_lines, missed_replacements
-from risk.contract_rules.level_lines import fees_of_service
 from risk.contract_rules.lines import Line
 from risk.contract_rules.notes import reports
 from risk.contract_rules.patch_age import MissingFix
 from risk.contract_rules.records import Records
 from risk.contract_rules.register import Register
+from risk.contract_rules.service_fees import fees_of_services
 from risk.contract_rules.statement import statement
 from risk.contract_rules.unit_days import BilledUnit
 from schemas.deal import Deal
@@ -91,7 +91,7 @@ def hold(start: str, end: str, **more: Any) -> Window:
 
 def lines(terms: Deal, records: Records, month: Month = NOVEMBER, as_of: str | None = None) -> tuple[Line, ...]:
     register = Register(terms, records, [month], at(as_of) if as_of else None)
-    return head_lines(register, month, {s: fees_of_service(register, s, month) for s in register.first_months})
+    return head_lines(register, month, fees_of_services(register, month))
 
 
 def replaced(
@@ -211,11 +211,13 @@ def test_a_replacement_belongs_to_the_period_in_which_its_clock_starts():
     assert replaced(deal(FOUR_HOURS), late, month=Month(2026, 12)) == []
 
 
-def test_the_clock_runs_only_while_the_unit_is_in_service():
+def test_the_clock_runs_only_while_the_unit_is_in_service_and_its_fee_of_the_month_is_the_most():
+    broken = [down("2026-11-02T00:00", "2026-11-05T00:00")]
     units = [node(in_service_to=at("2026-11-02T05:00"))]
-    assert replaced(deal(FOUR_HOURS), [down("2026-11-02T00:00", "2026-11-05T00:00")], units=units) == [
-        (300, False, "2000.00")
-    ]
+    # 29 of 720 hours of 20,000 are 805.555..., less than a tenth of the whole fee
+    assert replaced(deal(FOUR_HOURS), broken, units=units) == [(300, False, "805.56")]
+    units = [node(in_service_from=at("2026-11-02T00:00"), in_service_to=at("2026-11-10T05:00"))]
+    assert replaced(deal(FOUR_HOURS), [down("2026-11-01T20:00", "2026-11-02T04:00")], units=units)[0][2] == "0.00"
 
 
 def test_late_replacements_are_told_with_the_moment_at_which_they_became_late():

@@ -232,3 +232,22 @@ def test_the_minutes_of_two_outages_add_up_before_the_table_is_applied():  # W28
     assert line.counted_minutes == 450
     assert percent(line.availability) == "98.958333"
     assert line.credit_fraction == Decimal("0.30")
+
+
+@pytest.mark.parametrize(
+    ("start", "minutes", "bands_pay", "waiver_pays", "owed"),
+    [
+        ("2025-11-03T10:50", 14, "0.00", "40.00", "40.00"),  # W24: above 99.5%, and one clock hour waived
+        ("2025-11-03T10:54", 6, "0.00", "0.00", "0.00"),  # exactly 6 minutes of an hour
+        ("2025-11-03T00:00", 650, "8640.00", "440.00", "8640.00"),  # 30% of the month, or eleven hours
+    ],
+)
+def test_the_instance_level_pays_by_the_table_or_waives_hours(start, minutes, bands_pay, waiver_pays, owed):
+    waiver = {"level": "node", "credit": {"shape": "hour_waiver", "minutes_in_clock_hour": 6}}
+    terms = deal("aws-ec2-instance")
+    levels = {"unit": terms.service_levels["unit"].model_dump(exclude_unset=True), "hours": waiver}
+    terms = terms.revise({"service_levels": levels})
+    records = Records(incidents=[down(at(start), at(start) + timedelta(minutes=minutes))], units=[node("28800")])
+    found = statement(terms, records, [Month(2025, 11)])
+    assert [line.credit for line in found.lines] == [usd(bands_pay), usd(waiver_pays)]
+    assert found.total == usd(owed)

@@ -531,8 +531,8 @@ def test_the_arrays_are_the_exact_rules(shape, data):
     pairs = data.draw(st.lists(st.tuples(st.integers(0, 46_000), windows), min_size=1, max_size=12))
     counted, window = np.array(pairs, dtype=np.int64).T
     base, price = np.full(len(pairs), 100_000.0), np.full(len(pairs), 137.5)
-    many = credit_shape.arrays(counted, window, level, "unit", base, price)
-    in_seconds = credit_shape.arrays(counted * 60, window * 60, level, "unit", base, price, minute=60)
+    many = credit_shape.simulated(counted, window, level, "unit", base, price)
+    in_seconds = credit_shape.simulated(counted * 60, window * 60, level, "unit", base, price, minute=60)
     for i, (minutes, period) in enumerate(pairs):
         facts = ShapeFacts(
             availability=max(1 - Fraction(minutes, period), Fraction(0)) if period else None,
@@ -555,7 +555,7 @@ def test_more_downtime_never_earns_less(data, shape):
     credit = data.draw(SIMULATED[shape])
     level = ServiceLevel.model_validate({"level": "site", "target": "0.995", "credit": credit})
     counted = np.arange(0, 44_640, 7, dtype=np.int64)
-    many = credit_shape.arrays(
+    many = credit_shape.simulated(
         counted, np.full_like(counted, 44_640), level, "unit", np.ones(len(counted)), np.ones(len(counted))
     )
     assert np.all(np.diff(many) >= -1e-12)

@@ -11,6 +11,7 @@ from risk.core.protocol import Phase, State
 from risk.core.rng import generator
 from risk.core.setting import setting
 from schemas.deal import Deal
+from schemas.errors import NotComputedError
 
 HOUR, MONTH_S = 3600, 730 * 3600
 FEE = 1_000_000
@@ -352,6 +353,64 @@ def test_minutes_and_seconds_agree_where_outages_last_whole_minutes():
     np.testing.assert_array_equal(by["floor_piece"].of("bad_month:0"), by["exact_seconds"].of("bad_month:0"))
     np.testing.assert_allclose(by["floor_piece"].of("credits"), by["exact_seconds"].of("credits"))
     assert by["exact_seconds"].of("credits").any()
+
+
+TABLE = [{"from_minutes": 0, "credit_hours": 12}, {"from_minutes": 60, "credit_hours": 48}]
+
+
+@pytest.mark.parametrize("rule", ["floor_piece", "exact_seconds"])
+@pytest.mark.parametrize(
+    ("credit", "due"),
+    [
+        # ten hours of a month of 730 hours at 1,000,000: 1.369863% down, 0.369863 points short of 99%
+        ({"shape": "linear", "slope": 1}, 3_698.63),
+        ({"shape": "steps", "step": "0.001", "credit_fraction": "0.01"}, 40_000),
+        ({"shape": "steps", "step": "0.001", "credit_fraction": "0.01", "counted": "completed"}, 30_000),
+        ({"shape": "multiple_of_price", "multiple": 10}, 136_986.30),
+        ({"shape": "multiple_of_price", "multiple": 100}, 1_000_000),  # the cap of the unit
+        ({"shape": "onset_plus_hourly", "onset": "0.03", "hourly": "0.03", "per": "period"}, 330_000),
+        ({"shape": "duration_table", "rows": TABLE, "per": "period"}, 65_753.42),
+    ],
+)
+def test_a_credit_of_any_shape_that_one_month_decides_is_simulated(credit, due, rule):
+    terms = deal(level={"credit": credit}, measurement={"minute_rule": rule})
+    found = Months(terms, outages((100, 10), tranches=1))
+    np.testing.assert_allclose(found.of("credits")[:2, 0], [due, 0], atol=0.005)
+
+
+def test_the_price_of_an_hour_is_the_same_in_a_month_that_starts_late():
+    # ready at half of the first month: half the fee for half the hours; ten hours at 1,369.86 times ten
+    terms = deal(ready=(0.5,), level={"credit": {"shape": "multiple_of_price", "multiple": 10}})
+    found = Months(terms, outages((500, 10), tranches=1))
+    np.testing.assert_allclose(found.of("credits")[0, 0], 136_986.30, atol=0.005)
+
+
+@pytest.mark.parametrize(
+    ("level", "path"),
+    [
+        ({"credit": {"shape": "per_breach", "credit_fraction": "0.1"}}, r"site\.credit.*each outage"),
+        ({"credit": {"shape": "hour_waiver", "minutes_in_clock_hour": 6}}, r"site\.credit.*clock hours"),
+        ({"credit": {"shape": "duration_table", "rows": TABLE}}, r"site\.credit\.per.*duration_table"),
+        ({"credit": {"shape": "unstated", "reason": "missing"}}, r"site\.credit.*does not state"),
+        (
+            {"level": "rack", "k": 1, "n": 2, "credit": {"shape": "linear", "slope": 1}},
+            r"site\.credit.*linear.*single units",
+        ),
+    ],
+)
+def test_a_credit_that_the_simulation_cannot_read_is_refused_by_name(level, path):
+    terms = deal(level=level).model_dump(exclude_unset=True) | {"schema_version": 1, "cancellation": {}}
+    terms = Deal.model_validate(terms)
+    with pytest.raises(NotComputedError, match=path):
+        revenue.from_deal(terms, setting(terms))
+
+
+def test_a_credit_with_a_blank_term_is_refused_by_name():
+    terms = deal(level={"credit": {"shape": "steps", "step": "0.001", "credit_fraction": "0.01"}}).revise(
+        {"unknown": {"service_levels.site.credit.counted": "the page is cut off"}}
+    )
+    with pytest.raises(NotComputedError, match=r"site\.credit\.counted.*the page is cut off"):
+        revenue.from_deal(terms, setting(terms))
 
 
 def test_nodes_earn_no_credit_in_a_month_that_is_not_measured():

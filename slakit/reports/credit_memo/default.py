@@ -172,7 +172,7 @@ def _parties(facts: Facts) -> Table | None:
         )
     if terms.correlation is not None:
         notes.append(f"correlation of the two {float(terms.correlation):g}")
-    head = ("Party", "Hazard", "Within 12 months", "Within the term", "Step")
+    head = ("Party", "Hazard", "Within 12 months", f"Within {facts.months} months", "Step")
     return Table("Who may fail to pay", "; ".join(notes), head, tuple(rows))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -11,6 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from schemas.deal import Deal
+from schemas.money import minor_unit_places
 from slakit.reports import figures
 from slakit.reports.rounding import NBSP
 
@@ -72,6 +74,12 @@ class Facts:
         """Return a moment in the contract's zone."""
         return figures.UNDEFINED if moment is None else figures.clock(parsed(moment), self.zone)
 
+    def stretch(self, start: str, end: str) -> str:
+        """Return a stretch of time in the contract's zone, its day once where it begins and ends on it."""
+        first, last = self.when(start), self.when(end)
+        day, _, clock = last.partition(", ")
+        return f"{first} to {clock if first.startswith(f'{day}, ') else last}"
+
     def last_day(self, late_from: str) -> str:
         """Return the day whose end is the first moment that is too late."""
         return figures.date_long(self.day_before(late_from))
@@ -96,9 +104,9 @@ def parsed(moment: str) -> datetime:
 
 
 def says_something(line: Line) -> bool:
-    """Whether a line has downtime, unknown time or a credit."""
-    noted = ("down_minutes", "unknown_minutes", "degraded_minutes", "disputed_minutes")
-    return line["payable"] is None or bool(owed(line)) or any(line[name] for name in noted) or bool(line["days_added"])
+    """Whether a line has a record, downtime, unknown time or a credit."""
+    noted = ("down_minutes", "unknown_minutes", "degraded_minutes", "disputed_minutes", "days_added", "incidents")
+    return line["payable"] is None or bool(owed(line)) or any(line[name] for name in noted)
 
 
 def owed(line: Line) -> Decimal:
@@ -109,6 +117,18 @@ def owed(line: Line) -> Decimal:
 def money(amount: Mapping[str, str] | None) -> str:
     """Return money with its currency."""
     return figures.UNDEFINED if amount is None else f"{amount['currency']}{NBSP}{bare(amount)}"
+
+
+def bare_money(amount: int | str, currency: str) -> str:
+    """Return money that is not rounded yet: its smallest unit, and a sign that more digits follow.
+
+    >>> print(bare_money("128563.20", "USD"), bare_money("2/3", "USD"), bare_money(72000, "USD"))
+    USD 128,563.20 USD 0.66… USD 72,000.00
+    """
+    places = minor_unit_places(currency)
+    exact = Fraction(amount) * 10**places
+    cut = Decimal(exact.numerator // exact.denominator).scaleb(-places)
+    return f"{currency}{NBSP}{figures.amount_owed(cut, currency)}{'' if exact.denominator == 1 else '…'}"
 
 
 def bare(amount: Mapping[str, str] | None) -> str:
@@ -134,6 +154,68 @@ def share(value: int | str | None) -> str:
     if percent.denominator == 1:
         return f"{percent.numerator}%"
     return f"{float(percent):.4f}".rstrip("0").rstrip(".") + "%"
+
+
+def number_words(value: int | str, places: int = 4) -> str:
+    """Return a number grouped, with the digits it has, at most `places`, and a sign where more follow.
+
+    >>> number_words(44640), number_words("0.5"), number_words("2/3"), number_words("2/3", places=1)
+    ('44,640', '0.5', '0.6666…', '0.6…')
+    """
+    exact = Fraction(value)
+    scaled = exact * 10**places
+    cut = Decimal(scaled.numerator // scaled.denominator).scaleb(-places)
+    return figures.agreed_number(cut) + ("" if scaled.denominator == 1 else "…")
+
+
+def percent_words(value: int | str) -> str:
+    """Return an exact ratio in percent with nine digits, and a sign where more follow.
+
+    >>> percent_words("14731/14880"), percent_words(1)
+    ('98.998655913…%', '100%')
+    """
+    return f"{number_words(str(Fraction(value) * 100), places=9)}%"
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Return so many of something, small numbers in words.
+
+    >>> counted(1, "node", "nodes"), counted(7, "node", "nodes"), counted(1300, "node", "nodes")
+    ('one node', 'seven nodes', '1,300 nodes')
+    """
+    words = SMALL[number] if number < len(SMALL) else figures.count(number)
+    return f"{words} {one if number == 1 else many}"
+
+
+def sentence(words: str) -> str:
+    """Return words with a capital first letter and one full stop at their end."""
+    return f"{words[0].upper()}{words[1:].rstrip('.')}."
+
+
+def names_in_words(names: Sequence[str]) -> str:
+    """Return names of units, those that follow each other in their last number as a range.
+
+    >>> names_in_words(["gpu031", "gpu032", "gpu033", "gpu040", "north"])
+    'gpu031 to gpu033, gpu040, north'
+    """
+    runs: list[list[str]] = []
+    for name in names:
+        if runs and _follows(runs[-1][-1], name):
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    words = [f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for run in runs]
+    return ", ".join(words)
+
+
+def _follows(name: str, after: str) -> bool:
+    first, second = (re.fullmatch(r"(.*?)(\d{1,15})", one, re.DOTALL) for one in (name, after))
+    if first is None or second is None or (first[1], len(first[2])) != (second[1], len(second[2])):
+        return False
+    return int(second[2]) == int(first[2]) + 1
+
+
+SMALL = ("no", *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"))
 
 
 def period_words(period: str) -> str:

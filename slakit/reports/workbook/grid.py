@@ -228,7 +228,8 @@ def _heads(sheet: Worksheet, grid: Grid) -> None:
     for group in grid.groups:
         for k, column in enumerate(group.columns):
             words = group.title if k == 0 else ""
-            write_text(sheet.cell(GROUP_ROW, place), words, font=look.HEAD, fill=look.HEAD_FILL)
+            align = look.HEAD_LEFT if len(group.columns) == 1 else None
+            write_text(sheet.cell(GROUP_ROW, place), words, font=look.HEAD, fill=look.HEAD_FILL, align=align)
             write_text(
                 sheet.cell(TITLE_ROW, place), column.title, font=look.BOLD, fill=look.HEAD_FILL, align=look.HEAD_RIGHT
             )

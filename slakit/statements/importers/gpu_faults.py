@@ -81,8 +81,8 @@ def _listed(code: str, shown: str, fault_list: Mapping[str, str]) -> Effect:
     for name, meaning in fault_list.items():
         key = name.strip().casefold()
         if (key if key.startswith("sxid") else _CODE.sub("", key)) == plain:
-            if meaning == "down" or meaning == "degraded":
-                return Effect(meaning, name)
+            if meaning in ("down", "degraded"):
+                return Effect("down" if meaning == "down" else "degraded", name)
             return Effect(None, name, f"{shown}: {meaning} by the fault list of the contract")
     return Effect(None, code, f"{shown}: not in the fault list of the contract")
 

@@ -14,7 +14,7 @@ from slakit.statements.importers import gpu_faults
 from slakit.statements.importers.gpu_faults import Effect
 from slakit.statements.importers.imported import State
 
-_XID = re.compile(r"\bXid\b[^:]{0,60}\)?: ?(\d{1,4})\b,?(.*)", re.IGNORECASE)
+_XID = re.compile(r"\bXid \([^)]{1,60}\): (\d{1,4})\b,?([^\n]*)", re.IGNORECASE)
 
 
 def failed(check: str, words: str, fault_list: Mapping[str, str] | None) -> Effect:
@@ -23,8 +23,10 @@ def failed(check: str, words: str, fault_list: Mapping[str, str] | None) -> Effe
     if any(name.startswith(one) for one in table["no_outage"]):
         return Effect(None, "", f"{check[:60]}: a setting, no outage")
     if any(name.startswith(one) for one in table["xid"]):
-        match = _XID.search(words)
-        return gpu_faults.xid(int(match[1]), match[2], fault_list) if match else Effect("unknown", "", is_known=False)
+        effects = [gpu_faults.xid(int(code), rest, fault_list) for code, rest in _XID.findall(words)]
+        if not effects:
+            return Effect("unknown", "", is_known=False)
+        return max(effects, key=lambda one: -1 if one.state is None else gpu_faults.RANK[one.state])
     states: dict[str, list[str]] = table["states"]
     state: State
     for state in ("down", "degraded"):

@@ -168,8 +168,9 @@ def _used(source: Source, frame: pl.DataFrame, names: Names, words: States, acco
     odd = frame["odd"].to_numpy() | (unit < 0) | (state < 0)
     keep = None
     if odd.any():
+        frame, moments = _read_again(source, frame, zone)
+        odd = frame["odd"].to_numpy() | (unit < 0) | (state < 0)
         keep = np.full(len(unit), True)
-        moments = [frame[f"{name} us"].fill_null(0).to_numpy().copy() for name in source.times]
         for i, row in zip(np.flatnonzero(odd).tolist(), frame.filter(odd).iter_rows(named=True), strict=True):
             found = _times(source, row, int(unit[i]), int(state[i]), account, zone)
             for values, value in zip(moments, found or (), strict=False):
@@ -180,6 +181,21 @@ def _used(source: Source, frame: pl.DataFrame, names: Names, words: States, acco
     if keep is not None and not keep.all():
         unit, state, line, moments = unit[keep], state[keep], line[keep], [moment[keep] for moment in moments]
     return Rows(unit, tuple(moments), words.settled(state, account), line)
+
+
+def _read_again(source: Source, frame: pl.DataFrame, zone: str | None) -> tuple[pl.DataFrame, list[IntArray]]:
+    """Return a batch and its times once texts not written like the first are read as well."""
+    import polars as pl
+
+    texts = [name for name in source.times if frame.schema[name] == pl.String]
+    again = [pl.coalesce(f"{name} us", times.any_column(name, zone)).alias(f"{name} us") for name in texts]
+    odd = pl.any_horizontal(*(pl.col(f"{name} us").is_null() for name in source.times))
+    if "more" in frame.columns:
+        odd = odd | pl.col("more")
+    if texts:
+        seen = frame.filter("odd").with_columns(again)
+        frame = pl.concat([frame.filter(~pl.col("odd")), seen]).sort("line").with_columns(odd.alias("odd"))
+    return frame, [frame[f"{name} us"].fill_null(0).to_numpy().copy() for name in source.times]
 
 
 def _times(

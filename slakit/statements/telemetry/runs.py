@@ -20,7 +20,7 @@ from slakit.statements.telemetry.times import MICROSECONDS
 
 LATENESS_US = 3600 * MICROSECONDS
 """Rows that come later than this behind others cost a second reading of their units. [us]"""
-MOST_WAITING = 200_000
+MOST_WAITING = 1_000_000
 """Readings of a batch that wait for the next. [row]"""
 ROWS_TOGETHER = 4_000_000
 """Readings that are taken together in a second reading; of one unit all are. [row]"""
@@ -143,14 +143,15 @@ def _in_order(unit: NDArray[np.int32], time: IntArray, holds_us: int) -> tuple[I
     Unit, time and row are packed into one number each where they fit into 63 bits, since numbers alone are sorted many
     times faster than rows. A step from one unit to the next is longer than a reading holds.
     """
-    scale = MICROSECONDS if not (time % MICROSECONDS).any() else 1
-    start = int(time.min())
+    seconds = time // MICROSECONDS
+    scale, ticks = (MICROSECONDS, seconds) if (seconds * MICROSECONDS == time).all() else (1, time)
+    start = int(ticks.min())
     row_bits = len(time).bit_length()
-    time_bits = ((int(time.max()) - start + holds_us) // scale + 1).bit_length()
+    time_bits = (int(ticks.max()) - start + holds_us // scale + 1).bit_length()
     if int(unit.max()).bit_length() + time_bits + row_bits <= 63:
         packed = unit.astype(np.int64)
         packed <<= time_bits
-        packed += (time - start) // scale
+        packed += ticks - start
         packed <<= row_bits
         packed += np.arange(len(time))
         packed.sort()

@@ -22,10 +22,8 @@ XID = "DCGM_FI_DEV_XID_ERRORS"
 MEMORY = {"DCGM_FI_DEV_ROW_REMAP_FAILURE": "row_remap_failure", "DCGM_FI_DEV_ROW_REMAP_PENDING": "row_remap_pending"}
 HOSTS = ("Hostname", "hostname", "node", "kubernetes_node", "nodename")
 """Labels that name the node, the first that a sample has."""
-BLANK_WHOLE = Decimal(9223372036854775792)
-"""Least of the whole numbers by which DCGM says that it has no value."""
-BLANK_FLOAT = Decimal(140737488355328)
-"""Least of the floating-point numbers by which DCGM says that it has no value."""
+BLANK = Decimal(2147483632)
+"""Least of the numbers by which DCGM says that it has no value: whole numbers of 32 and 64 bits, and floating ones."""
 
 _SAMPLE = re.compile(
     r"([A-Za-z_:][\w:]{0,200})(?:\{((?:[^\"{}]|\"(?:[^\"\\]|\\.)*\")*)\})?[ \t]+(\S{1,40})(?:[ \t]+(-?\d{1,18}))?\s*$",
@@ -58,7 +56,7 @@ def read(log: Log, options: Options) -> Imported:
         if name != XID and name not in MEMORY:
             found.leave_out("a metric that says nothing about an outage")
             continue
-        if not value.is_finite() or value >= BLANK_WHOLE or (name == XID and value >= BLANK_FLOAT):
+        if not value.is_finite() or value >= BLANK:
             found.leave_out("no value")
             continue
         if value == 0:
@@ -97,10 +95,7 @@ def read(log: Log, options: Options) -> Imported:
 def _effect(name: str, value: int, labels: dict[str, str], options: Options) -> Effect:
     if name != XID:
         return gpu_faults.memory(MEMORY[name], options.fault_list)
-    words = labels.get("err_msg", labels.get("message", ""))
-    if value > 999:
-        return gpu_faults.sxid(value, words, options.fault_list)
-    return gpu_faults.xid(value, words, options.fault_list)
+    return gpu_faults.xid(value, labels.get("err_msg", ""), options.fault_list)
 
 
 def _add(

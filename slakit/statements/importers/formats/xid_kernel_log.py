@@ -18,7 +18,7 @@ from slakit.statements.importers.form import Form, Options
 from slakit.statements.importers.gpu_faults import Effect
 from slakit.statements.importers.imported import Bound, Collector, Imported
 from slakit.statements.importers.kernel_times import KernelClock, KernelLine, Placed
-from slakit.statements.importers.log import Log
+from slakit.statements.importers.log import WITHHELD, Log
 from slakit.statements.importers.times import TimeError
 
 GROUP_SECONDS = 60
@@ -187,7 +187,7 @@ def _add(found: Collector, group: Sequence[_Fault], options: Options) -> None:
     worst = max(group, key=lambda one: gpu_faults.RANK[one.effect.state or "unknown"])  # the first of the worst
     words = worst.words
     for name in worst.private:
-        words = words.replace(name, "[name withheld]")
+        words = words.replace(name, WITHHELD)
     code = worst.effect.code
     card = f" ({worst.card})" if worst.card else ""
     named = code if code.upper().startswith(("SXID", "XID")) else f"XID {code}"
