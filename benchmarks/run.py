@@ -14,6 +14,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import telemetry
+
 ROOT = Path(__file__).resolve().parents[1]
 DEAL = ROOT / "examples" / "gb300-prepaid-hyperscaler.yaml"
 WHOLE_CHAIN = ROOT / "tests" / "golden" / "gd-10.yaml"
@@ -89,6 +91,7 @@ def main() -> None:
         processor = statistics.median(timing.processor_seconds for timing in timings)
         peak = max(timing.peak_mb for timing in timings)
         print(f"{label:<32}{statistics.median(seconds):>9.2f}{min(seconds):>9.2f}{processor:>9.2f}{peak:>9.0f}")
+    telemetry.report(run_once, options.rounds)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 NODES = 576
 INTERVAL_SECONDS = 300
@@ -265,10 +266,8 @@ PIPELINES: dict[str, Callable[[Path], list[Row]]] = {
 }
 
 
-def report(rounds: int, copies: int = 10) -> None:
+def report(run_once: Callable[[list[str], Path], Any], rounds: int, copies: int = 10) -> None:
     """Print seconds and memory of every pipeline, and of slakit alone with `copies` times the readings."""
-    sys.path.insert(0, str(Path(__file__).parent))
-    from run import run_once
 
     def command(*words: str) -> list[str]:
         return [sys.executable, str(Path(__file__).resolve()), *words]
@@ -330,7 +329,9 @@ def main() -> None:
         print(f"{time.perf_counter() - start:.3f} s with imports")
         (options.folder / f"{options.only}.json").write_text(json.dumps(table))
     else:
-        report(options.rounds)
+        from run import run_once
+
+        report(run_once, options.rounds)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from schemas.acceptance import Acceptance
 from schemas.assumptions import Assumptions
 from schemas.backstop import Backstop
 from schemas.base import Terms
-from schemas.cancellation import BadMonths, Cancellation
+from schemas.cancellation import BadMonths, Cancellation, CapReached, ReplacementMissed
 from schemas.capacity import Cluster, Service
 from schemas.commercial import Commercial
 from schemas.credits import Credits
@@ -137,6 +137,8 @@ class Deal(Terms):
                 yield from _unknown(f"commercial.charges.{name}", name, self.services, "services")
         if self.cancellation.chronic_failure:
             for i, limb in enumerate(self.cancellation.chronic_failure.limbs):
+                if isinstance(limb, (CapReached, ReplacementMissed)):
+                    continue
                 yield from _unknown(
                     f"cancellation.chronic_failure.limbs[{i}].service_level",
                     limb.service_level,
@@ -254,8 +256,7 @@ class Deal(Terms):
         """Single nodes have no joint law over months here, so a right that looks at one is refused by name."""
         chronic = self.cancellation.chronic_failure
         for i, limb in enumerate(chronic.limbs if chronic else ()):
-            level = self.service_levels[limb.service_level].level
-            if isinstance(limb, BadMonths) and level == "node":
+            if isinstance(limb, BadMonths) and self.service_levels[limb.service_level].level == "node":
                 yield TermsError(
                     f"cancellation.chronic_failure.limbs[{i}] on level 'node'",
                     "a level above the node",

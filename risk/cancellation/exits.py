@@ -16,7 +16,14 @@ from risk.cancellation.choice import Choice
 from risk.contract_rules import chronic_failure, long_stop
 from risk.core.protocol import Paths, Phase, State, StepFunction
 from risk.core.setting import Setting
-from schemas.cancellation import BadMonths, SingleOutage
+from schemas.cancellation import (
+    BadMonths,
+    CapReached,
+    CumulativeHours,
+    ReplacementMissed,
+    SameCause,
+    SingleOutage,
+)
 from schemas.delivery import LongStop
 
 FloatArray = NDArray[np.float64]
@@ -89,6 +96,11 @@ class Exits:
             words.append("Chronic failure: the cure period before exercise is not simulated.")
         levels = self.setting.deal.service_levels
         for limb in self.chronic.limbs if self.chronic else ():
+            if isinstance(limb, (CumulativeHours, SameCause, ReplacementMissed)):
+                words.append(f"Chronic failure: no right of form {limb.form!r} is simulated.")
+                continue
+            if isinstance(limb, CapReached):
+                continue
             level = levels[limb.service_level].level
             if level not in WHOLE_LEVELS:
                 words.append(
@@ -155,8 +167,10 @@ class Exits:
         for i, limb in enumerate(self.chronic.limbs):
             if isinstance(limb, BadMonths):
                 self._bad_months(i, limb, month, state, arises)
-            else:
+            elif isinstance(limb, SingleOutage):
                 arises |= self._long_outages(i, limb, state)[:, :, month - 1]
+            elif isinstance(limb, CapReached):
+                arises |= state.now[f"cap_reached:{limb.cap}"]
         # an unused right stays open for the exercise window, at month ends
         open_until = state.now.get("chronic_open_until")
         if open_until is None:

@@ -143,10 +143,20 @@ def arrays(
     paid_this_year : credits already given in the contract year, same shape. [currency]
     caps : shares of these fees.
     """
-    allowed = np.asarray(credit, dtype=float)
-    if caps.month is not None:
-        allowed = np.minimum(allowed, float(caps.month) * np.asarray(month_base))
-    if caps.year is not None:
-        room = np.maximum(float(caps.year) * np.asarray(year_base) - np.asarray(paid_this_year), 0.0)
-        allowed = np.minimum(allowed, room)
-    return allowed
+    allowed = bounded(np.asarray(credit, dtype=float), caps.month, month_base, np.zeros(1))
+    return bounded(allowed, caps.year, year_base, paid_this_year)
+
+
+def bounded(credit: FloatArray, share: Decimal | None, base: FloatArray, paid: FloatArray) -> FloatArray:
+    """Return credits after one cap, not rounded, shape (draws, services). [currency]
+
+    Parameters
+    ----------
+    credit : credits before the cap, shape (draws, services). [currency]
+    share : share of `base` that the cap is, no cap when None. [1]
+    base : fees that it is a share of, broadcast against `credit`. [currency]
+    paid : what it has gone to already, broadcast against `credit`. [currency]
+    """
+    if share is None:
+        return credit
+    return np.minimum(credit, np.maximum(float(share) * np.asarray(base) - np.asarray(paid), 0.0))

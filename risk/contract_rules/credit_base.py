@@ -114,7 +114,9 @@ def priced(unit: Unit, units: Mapping[str, Unit], level: ServiceLevel, level_id:
     if level.base_share is None or any(spell.monthly_fee for spell in unit.spells):
         return Computed(unit, ())
     holder = unit
-    while holder.parent_id in units and not any(spell.monthly_fee for spell in holder.spells):
+    while not any(spell.monthly_fee for spell in holder.spells):
+        if holder.parent_id is None or holder.parent_id not in units:
+            break
         holder = units[holder.parent_id]
     spells = tuple(
         replace(spell, span=span, monthly_fee=spell.monthly_fee * level.base_share, hourly_price=None)

@@ -99,7 +99,15 @@ def _measured(
         return None
     span = month_span(month, terms.measurement.zone)
     history = register.history(unit, level_id, month)
-    counted = minutes.exact(history.outages, history.disregarded, history.excluded.spans, span, rules, level_id)
+    counted = minutes.exact(
+        history.outages,
+        history.disregarded,
+        history.excluded.spans,
+        span,
+        rules,
+        level_id,
+        longest_only=terms.credits.within_level == "worst_outage",
+    )
     silent = length(clipped(history.unknown, *span))
     unknown = exact_minutes(silent) if rules.minute_rule == "exact_seconds" else whole_minutes(silent)
     value = availability.exact(window.value, counted.value.counted, counted.value.excluded, level, level_id)

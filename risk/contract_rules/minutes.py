@@ -65,6 +65,8 @@ def exact(
     month: Span,
     rules: CountingRules,
     level: str | None = None,
+    *,
+    longest_only: bool = False,
 ) -> Computed[Counted]:
     """Return the minutes of one unit in `month`.
 
@@ -73,11 +75,13 @@ def exact(
     outages : outages that count, over all months.
     disregarded : outages too short to count.
     excluded : excluded downtime, over all months.
+    longest_only : whether only the outage with the most counted minutes in the month is looked at.
     """
     steps: list[Step] = []
     down: Minutes = 0
     left_out: Minutes = 0
     counted: Minutes = 0
+    longest: Minutes = 0
     summed = 0
     for outage in outages:
         pieces = straddle.exact(outage, month, rules)
@@ -87,7 +91,10 @@ def exact(
         minutes = _of_outage(outage, pieces.value, excluded, rules)
         down, left_out = plain(down + minutes.down), plain(left_out + minutes.excluded)
         counted = plain(counted + minutes.counted)
+        longest = max(longest, minutes.counted)
         summed += 1
+    if longest_only:
+        counted = longest
     for outage in disregarded:
         down = plain(down + _of_outage(outage, straddle.exact(outage, month, rules).value, (), rules).down)
     value = Counted(max(down, plain(left_out + counted)), left_out, counted)
@@ -95,7 +102,9 @@ def exact(
     steps.append(Step(PARAGRAPH, _RULES[rules.minute_rule], counted, inputs, rules.path("minute_rule", level)))
     if summed > 1:
         rule = "the downtime of all outages of a unit in the month is added up before the table is applied"
-        steps.append(Step(WITHIN_LEVEL_PARAGRAPH, rule, counted, {"outages": summed}))
+        if longest_only:
+            rule = "only the longest outage of a unit in the month is looked at"
+        steps.append(Step(WITHIN_LEVEL_PARAGRAPH, rule, counted, {"outages": summed}, "credits.within_level"))
     return Computed(value, tuple(steps))
 
 

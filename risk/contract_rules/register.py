@@ -171,8 +171,7 @@ class Register:
         The units of a service that are in no cluster on record stand together. None where no allowance is agreed.
         """
         terms, version = self.terms(month), self._version(month)
-        planned = any(window.kind == "scheduled" for window in self.records.windows)
-        if terms.exclusions.scheduled.cap_cluster_quarter_hours is None or not planned:
+        if terms.exclusions.scheduled.cap_cluster_quarter_hours is None:
             return None
         name = self.cluster_of(unit)
         if (name, version) not in self._work_of_cluster:
@@ -250,8 +249,15 @@ class Register:
         )
         year_starts = [self.contract_year(service, asked)[1] for service in self.first_months]
         first = max(min(self.first_months.values()), min(*year_starts, asked.plus(1 - looks_back)))
+        if any(self._looks_at_whole_term(month) for month in self.periods):
+            first = min(self.first_months.values())
         first = min(first, asked)
         return tuple(first.plus(i) for i in range(_months_between(first, self.periods[-1]) + 1))
+
+    def _looks_at_whole_term(self, month: Month) -> bool:
+        """Return whether what is owed in a month depends on all credits given before."""
+        caps = self.terms(month).credits.caps
+        return caps.term is not None or caps.carry_forward
 
     def _check(self) -> None:
         problems = [

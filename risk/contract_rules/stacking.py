@@ -101,3 +101,23 @@ def arrays(amounts: Mapping[str, NDArray[np.float64]], rule: Rule) -> tuple[NDAr
         return stacked.sum(axis=0), np.full(stacked.shape[1:], ALL_LEVELS, dtype=np.int64)
     chosen = stacked.argmax(axis=0)
     return stacked.max(axis=0), chosen.astype(np.int64)
+
+
+def absorbed_arrays(amounts: Mapping[str, NDArray[np.float64]], rank: Mapping[str, int]) -> NDArray[np.float64]:
+    """Return what is paid where a credited unit takes the place of the units inside it, shape (draws, tranches).
+
+    Parameters
+    ----------
+    amounts : credits of each level, each of shape (draws, tranches). [currency]
+    rank : level to its place from the inside out; a unit of a greater rank contains those of smaller ones.
+    """
+    if not amounts:
+        raise ValueError("stacking needs the amounts of at least one level")
+    paid = np.zeros_like(next(iter(amounts.values())))
+    for name, amount in amounts.items():
+        kept = amount
+        for other, its_amount in amounts.items():
+            if rank[other] > rank[name]:
+                kept = np.where(its_amount > 0, 0.0, kept)
+        paid = paid + kept
+    return paid

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from datetime import datetime
 from fractions import Fraction
 
-from risk.contract_rules.level_lines import fees_of_service, level_lines, lines_by_service
+from risk.contract_rules.account import Account
+from risk.contract_rules.head_lines import SERVICE_LEVELS, head_lines
+from risk.contract_rules.level_lines import level_lines, lines_by_service
 from risk.contract_rules.lines import Line, Right, Settlement, Statement
 from risk.contract_rules.notes import checks, notes
 from risk.contract_rules.records import Records
 from risk.contract_rules.register import Register
 from risk.contract_rules.rights import rights
+from risk.contract_rules.service_fees import fees_of_services
 from risk.contract_rules.settlement import settled, sum_of_losses
 from schemas.deal import Deal
-from schemas.money import Money, total, zero
+from schemas.money import total
 from schemas.periods import Month
 
 __all__ = ["Line", "Records", "Right", "Settlement", "Statement", "statement"]
@@ -45,30 +48,36 @@ def statement(deal: Deal, records: Records, periods: Sequence[Month], as_of: dat
     currency = register.currency
     lines: list[Line] = []
     settlements: list[Settlement] = []
-    given: dict[tuple[str, int], Money] = {}
+    accounts = {service: Account.opened(currency) for service in register.first_months}
     availabilities: dict[tuple[str, str], list[tuple[Month, Fraction | None]]] = {}
     for month in register.months:
-        fees = {service: fees_of_service(register, service, month) for service in register.first_months}
+        fees = fees_of_services(register, month)
         drafts = level_lines(register, month, fees)
         for line in drafts:
             availabilities.setdefault((line.service_level, line.unit), []).append((month, line.availability))
-        for service, of_service in lines_by_service(drafts):
-            year, _ = register.contract_year(service, month)
-            before = given.get((service, year), zero(currency))
-            done, settlement = settled(register, service, month, of_service, fees[service], before)
-            given[service, year] = before + settlement.payable
+        drafts += head_lines(register, month, fees)
+        by_service = dict(lines_by_service(drafts))
+        for service in dict.fromkeys((*by_service, *accounts)):
+            if service not in by_service and not accounts[service].carried:
+                continue
+            done, settlement, accounts[service] = settled(
+                register, service, month, by_service.get(service, ()), fees[service], accounts[service]
+            )
+            settlements.append(settlement)
             if month in register.periods:
                 lines += done
-                settlements.append(settlement)
     levels = dict.fromkeys(name for month in register.months for name in register.terms(month).service_levels)
-    place = {name: i for i, name in enumerate((*levels, *register.tree.units))}
-    lines.sort(key=lambda line: (line.period, place[line.service_level], place[line.unit]))
+    heads = (name for name in SERVICE_LEVELS.values() if name not in levels)
+    level_place = {name: i for i, name in enumerate((*levels, *heads))}
+    unit_place = {name: i for i, name in enumerate((*register.tree.units, *register.first_months))}
+    lines.sort(key=lambda line: (line.period, level_place[line.service_level], unit_place[line.unit]))
+    stated = tuple(settlement for settlement in settlements if settlement.period in register.periods)
     return Statement(
         currency=currency,
         lines=tuple(lines),
-        settlements=tuple(settlements),
-        rights=rights(register, availabilities),
-        total=total((settlement.payable for settlement in settlements), currency),
+        settlements=stated,
+        rights=rights(register, availabilities, settlements),
+        total=total((settlement.payable for settlement in stated), currency),
         lost=sum_of_losses(tuple(lines), currency),
         checks=checks(register),
         notes=notes(register),

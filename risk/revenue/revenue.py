@@ -8,12 +8,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from risk.contract_rules import caps, measured_from, stacking
+from risk.contract_rules import measured_from
 from risk.core.protocol import Paths, Phase, State, StepFunction
 from risk.core.setting import Setting, share_in_term
 from risk.revenue.fees import PrepaymentSchedule
 from risk.revenue.reletting import Reletting
 from risk.revenue.service import MeasuredMonth, SimulatedLevel, simulated_levels
+from risk.revenue.settling import Settling
 from schemas.cancellation import BadMonths
 
 FloatArray = NDArray[np.float64]
@@ -40,8 +41,7 @@ class Revenue:
         self.services = tuple(deal.services)
         self.member = np.array([[of == name for name in self.services] for of in setting.service_of], dtype=float)
         self.of_all, self.of_services = np.ones(len(setting.tranches)), np.ones(len(self.services))
-        claimed = deal.assumptions.claimed_share
-        self.claimed = float(claimed) if claimed is not None and deal.credits.process.mode == "claimed" else 1.0
+        self.settling = Settling(setting, self.member)
         chronic = deal.cancellation.chronic_failure
         self.limbs = tuple(
             (i, limb) for i, limb in enumerate(chronic.limbs if chronic else ()) if isinstance(limb, BadMonths)
@@ -78,7 +78,7 @@ class Revenue:
             )
             if commercial.prepayment.security == "escrow":
                 words.append("Prepayment: held in escrow by the contract, counted as paid to the project at close.")
-        return (*words, *self.reletting.ignores(), *self.left_out)
+        return (*words, *self.settling.ignores(), *self.reletting.ignores(), *self.left_out)
 
     def _fees(self, month: int, state: State) -> None:
         ready = state.path["ready"]
@@ -127,47 +127,10 @@ class Revenue:
             state.now[f"bad_month:{i}"] = bad
 
     def _credits(self, month: int, state: State, measured: dict[str, MeasuredMonth]) -> None:
-        terms = self.setting.deal.credits
         fees = state.now["fees_by_tranche"]
-        base = fees if terms.includes_prepaid else fees - state.now["prepaid_used"]
-        if terms.base == "service_fee_accrued":
-            base = base @ self.member @ self.member.T
+        base = self.settling.base(fees, state.now["prepaid_used"])
         by_level: dict[str, FloatArray] = {}
         for level in self.levels:
-            by_level[level.id] = level.credit(state, measured[level.id], fees, base) @ self.member
-            state.now[f"credit:{level.id}"] = by_level[level.id] @ self.of_services
-        if not any(amounts.any() for amounts in by_level.values()):
-            state.now["credits"] = np.zeros(state.draws)
-            return
-        due, _ = stacking.arrays(by_level, terms.between_levels)
-        due = due * self.claimed
-        if terms.caps.year is None:
-            allowed = caps.arrays(due, fees @ self.member, np.zeros(1), np.zeros(1), terms.caps)
-        else:
-            year, paid, planned = self._contract_year(month, state)
-            allowed = caps.arrays(due, fees @ self.member, planned, paid, terms.caps)
-            state.now["credits_paid_this_year"] = paid + allowed
-            state.now["contract_year"] = year
-        state.now["credits"] = allowed @ self.of_services
-        state.post("credits", -state.now["credits"])
-
-    def _contract_year(self, month: int, state: State) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return the contract year of each service, what its credits came to so far, and its planned fees.
-
-        Each of shape (draws, services). A year starts with the calendar month in which the service's first tranche is
-        ready; planned are twelve months' fees of the tranches ready before it ends, as if ready throughout.
-        """
-        ready = state.path["ready"]
-        first = np.stack(
-            [np.where(self.member[:, s] > 0, ready, np.inf).min(axis=1) for s in range(len(self.services))],
-            axis=1,
-        )
-        first = np.floor(first)
-        year = np.floor(np.maximum(month - 1 - first, 0) / 12).astype(np.int64)
-        there = ready < (first + 12.0 * (year + 1)) @ self.member.T
-        planned = there * self.setting.fees[:, max(0, month - 12) : month].mean(axis=1) * 12 @ self.member
-        before = state.now.get("contract_year")
-        paid = state.now.get("credits_paid_this_year")
-        if before is None or paid is None:
-            return year, np.zeros(year.shape), planned
-        return year, np.where(year == before, paid, 0.0), planned
+            by_level[level.id] = level.credit(state, measured[level.id], fees, base)
+            state.now[f"credit:{level.id}"] = by_level[level.id] @ self.member @ self.of_services
+        self.settling.step(month, state, by_level, fees)

@@ -68,7 +68,7 @@ class SimulatedLevel:
     unit_cap: float
     """Greatest credit of one unit as a share of its fee. [1]"""
     of_service_fee: bool
-    """Whether a credit is a share of the fee of the whole service, or of that of the unit."""
+    """Whether a credit is a share of the fee of a service or of all, or of that of the unit."""
 
     @property
     def clock(self) -> tuple[str, int]:
@@ -195,7 +195,7 @@ def simulated_levels(setting: Setting) -> tuple[tuple[SimulatedLevel, ...], tupl
                     tranches=setting.of_service(terms.service),
                     nodes=nodes,
                     unit_cap=float(deal.credits.caps.unit),
-                    of_service_fee=deal.credits.base == "service_fee_accrued",
+                    of_service_fee=deal.credits.base != "unit_fee_accrued",
                 )
             )
         else:

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from schemas.backstop import Backstop
-from schemas.cancellation import BadMonths, Cancellation
+from schemas.cancellation import (
+    BadMonths,
+    Cancellation,
+    CapReached,
+    CumulativeHours,
+    Limb,
+    ReplacementMissed,
+    SameCause,
+    SingleOutage,
+)
 from schemas.deal import Deal
 from schemas.periods import DatePoint, Duration, MonthsAfterClose
 from slakit.reports import figures
@@ -90,9 +99,12 @@ def _credit_caps(deal: Deal) -> str:
     if caps.unit < 1:
         parts.append(f"{figures.agreed_percent(caps.unit)} of a unit's monthly fee")
     if caps.month is not None:
-        parts.append(f"{figures.agreed_percent(caps.month)} of the month's fee")
+        of = "the month before's" if caps.month_of == "previous_period" else "the month's"
+        parts.append(f"{figures.agreed_percent(caps.month)} of {of} fee")
     if caps.year is not None:
         parts.append(f"{figures.agreed_percent(caps.year)} of the year's fees")
+    if caps.term is not None:
+        parts.append(f"{figures.agreed_percent(caps.term)} of the fees of the whole term")
     return ", ".join(parts) if parts else "no cap below the unit's own monthly fee"
 
 
@@ -100,14 +112,28 @@ def _chronic_failure(cancellation: Cancellation) -> str:
     chronic = cancellation.chronic_failure
     if chronic is None:
         return "no right to leave for bad service"
-    parts = []
-    for limb in chronic.limbs:
-        level = figures.in_words(limb.service_level)
-        if isinstance(limb, BadMonths):
-            parts.append(f"{limb.k} months of {limb.m} below {figures.agreed_percent(limb.below)} ({level})")
-        else:
-            parts.append(f"one outage over {figures.hours(limb.hours)} ({level})")
-    return "; or ".join(parts)
+    return "; or ".join(_limb(limb) for limb in chronic.limbs)
+
+
+def _limb(limb: Limb) -> str:
+    match limb:
+        case BadMonths():
+            months = f"{limb.k} months of {limb.m} below {figures.agreed_percent(limb.below)}"
+            return f"{months} ({figures.in_words(limb.service_level)})"
+        case SingleOutage():
+            return f"one outage over {figures.hours(limb.hours)} ({figures.in_words(limb.service_level)})"
+        case CumulativeHours():
+            length = f"over {figures.hours(limb.hours)} of downtime in {limb.window_days} days"
+            return f"{length} ({figures.in_words(limb.service_level)})"
+        case SameCause():
+            outages = f"{limb.count} outages of one cause in {limb.window_days} days"
+            return f"{outages} ({figures.in_words(limb.service_level)})"
+        case CapReached():
+            return f"credits at the cap of the {limb.cap}"
+        case ReplacementMissed():
+            return f"{limb.count} late replacements in {limb.window_days} days"
+        case _:
+            assert_never(limb)
 
 
 def _notice(deal: Deal) -> str:

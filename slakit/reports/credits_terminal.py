@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from slakit.reports import figures
+from slakit.reports.credit_statement.facts import counted, in_zone, sentence, times_in_zone
 from slakit.reports.tables import Table
 from slakit.reports.terminal import print_line, print_list, print_table
 from slakit.statements.words import LOSSES
@@ -24,15 +25,15 @@ def show(console: Console, document: Document) -> None:
     console.print()
     print_line(console, document["deal"], style="dim")
     print_line(console, answer(document), style="bold")
-    for sentence in details(document):
-        print_line(console, sentence)
+    for words in details(document):
+        print_line(console, words)
     print_table(console, lines_table(document, MOST_LINES))
     if document.get("against"):
         print_table(console, against_table(document, MOST_LINES))
-    print_list(console, "Rights", (right_words(right) for right in document["rights"]))
+    print_list(console, "Rights", (right_words(right, document["zone"]) for right in document["rights"]))
     print_list(console, "Not computed", document["not_computed"])
     print_list(console, "What was read", read_words(document))
-    print_list(console, "Notes", document["notes"])
+    print_list(console, "Notes", (sentence(times_in_zone(words, document["zone"])) for words in document["notes"]))
     console.print()
     print_line(console, "Not legal advice. The contract as signed prevails.", style="dim")
 
@@ -51,11 +52,12 @@ def details(document: Document) -> Iterator[str]:
     """Yield the sentences below the answer."""
     missed = {(line["service_level"], line["unit"]) for line in document["periods"] if line["target_met"] is False}
     if missed:
-        yield f"{figures.count(len(missed))} {'unit' if len(missed) == 1 else 'units'} missed a target."
+        yield sentence(f"{counted(len(missed), 'unit', 'units')} missed a target")
     else:
         yield "No unit missed its target."
     if document["claim_by"]:
-        yield f"A claim must be received before {document['claim_by']}; later ones may be lost."
+        by = in_zone(document["claim_by"], document["zone"])
+        yield f"A claim must be received before {by} ({document['zone']}); later ones may be lost."
     for reason, amount in document["lost"].items():
         yield f"{money(amount)} of the credits is not owed: {LOSSES[reason]}."
 
@@ -73,22 +75,24 @@ def lines_table(document: Document, limit: int) -> Table:
     rest = len(document["periods"]) - len(lines[:limit])
     return Table(
         title="Lines",
-        note="minutes; a line is one unit of one service level in one period",
-        head=("Period", "Level", "Unit", "Window", "Down", "Excluded", "Counted", "Unknown", "Availability", "Credit"),
+        note=f"minutes and {document['currency']}; a line is one unit of one service level in one period",
+        head=("Period", "Level", "Unit", "Window", "Down", "Excluded", "Counted", "Unknown", "Availability", "Owed"),
         rows=tuple(
             (
                 line["period"],
-                line["service_level"],
+                figures.in_words(line["service_level"]),
                 line["unit"],
                 *(minutes(line[f"{name}_minutes"]) for name in ("window", "down", "excluded", "counted", "unknown")),
                 f"{line['availability_percent']}%" if line["availability_percent"] else figures.UNDEFINED,
-                money(line["payable"]) if line["payable"] else "not computed",
+                owed(line),
             )
             for line in lines[:limit]
         ),
         text_columns=3,
         may_drop=("Window", "Unknown", "Period", "Excluded", "Down"),
-        rest=f"{figures.count(rest)} further lines are not shown; --json and -o have all." if rest else None,
+        rest=sentence(f"{counted(rest, 'further line is', 'further lines are')} not shown; --json and -o have all")
+        if rest
+        else None,
     )
 
 
@@ -98,20 +102,21 @@ def against_table(document: Document, limit: int) -> Table:
     rest = len(found["minutes"]) - limit
     return Table(
         title="Against the other log",
-        note=f"{money(found['total'])} by this log, {money(found['other_total'])} by the other",
+        note=f"{money(found['total'])} by this log, {money(found['other_total'])} by the other; times in "
+        f"{document['zone']}",
         head=("Level", "Unit", "Counted by", "From", "To", "Minutes"),
         rows=tuple(
             (
-                row["service_level"],
+                figures.in_words(row["service_level"]),
                 row["unit"],
                 "this log" if row["counted_by"] == "this" else "the other",
-                row["start"],
-                row["end"],
+                in_zone(row["start"], document["zone"]),
+                in_zone(row["end"], document["zone"]),
                 minutes(row["minutes"]),
             )
             for row in found["minutes"][:limit]
         ),
-        text_columns=5,
+        text_columns=3,
         may_drop=("Level",),
         rest=f"{figures.count(rest)} more stretches are not shown; --json has all." if rest > 0 else None,
     )
@@ -124,7 +129,8 @@ def read_words(document: Document) -> Iterator[str]:
         parts += [f"{figures.count(log['duplicates'])} repeats"] if log["duplicates"] else []
         parts += [f"{figures.count(number)} left out ({reason})" for reason, number in log["left_out"].items()]
         parts += [f"{figures.count(len(log['skipped']))} skipped"] if log["skipped"] else []
-        yield f"{log['file']} ({log['title']}): {figures.count(log['records'])} records, {', '.join(parts)}."
+        records = f"{figures.count(log['records'])} {'record' if log['records'] == 1 else 'records'}"
+        yield f"{log['file']} ({log['title']}): {records}, {', '.join(parts)}."
         for skipped in log["skipped"][:MOST_SKIPPED]:
             place = f"line {skipped['line']}" if skipped["line"] else "a record"
             yield f"{log['file']}, {place} was skipped: {skipped['reason']}."
@@ -138,12 +144,12 @@ def read_words(document: Document) -> Iterator[str]:
         yield f"No unit of the contract: {names}{' and others' if len(document['not_mapped']) > 12 else ''}."
 
 
-def right_words(right: Mapping[str, Any]) -> str:
-    """Return a right that arose in one sentence."""
-    until = f", until {right['exercise_by']}" if right["exercise_by"] else ""
+def right_words(right: Mapping[str, Any], zone: str) -> str:
+    """Return a right that arose in one sentence, with its times in `zone`."""
+    until = f", until {in_zone(right['exercise_by'], zone)}" if right["exercise_by"] else ""
     return (
         f"{right['unit']}: a right to end the {right['scope']} ({right['form'].replace('_', ' ')}) arose on "
-        f"{right['arises']}; it may be used from {right['exercise_from']}{until}."
+        f"{in_zone(right['arises'], zone)}; it may be used from {in_zone(right['exercise_from'], zone)}{until}."
     )
 
 
@@ -154,10 +160,19 @@ def money(amount: Mapping[str, str]) -> str:
 
 
 def minutes(value: int | str) -> str:
-    """Return minutes, a fraction with two digits after the point."""
+    """Return minutes, a fraction with two digits after the point, nothing as a dash."""
     if isinstance(value, int):
-        return f"{value:,}"
+        return f"{value:,}" if value else figures.UNDEFINED
     return f"{_minutes(value):,.2f}"
+
+
+def owed(line: Mapping[str, Any]) -> str:
+    """Return what is owed of a line, for a column whose head names the currency."""
+    if line["payable"] is None:
+        return "not computed"
+    if line["days_added"]:
+        return counted(line["days_added"], "day", "days")
+    return money(line["payable"]).partition(" ")[2] if _amount(line) else figures.UNDEFINED
 
 
 def _minutes(value: int | str) -> float:

@@ -41,7 +41,7 @@ def print_report(html: str) -> PrintedPdf:
         When a name or title holds a sign that the fonts do not have; another font would slip in otherwise.
     """
     words = unescape(_TAG.sub("", _STYLE.sub("", html)))
-    missing = sorted(set(words) - _signs() - set("\n\t"))
+    missing = sorted(set(words) - signs() - set("\n\t"))
     if missing:
         signs = ", ".join(f"{sign!r} (U+{ord(sign):04X})" for sign in missing[:8])
         raise DealError(
@@ -58,7 +58,7 @@ def print_report(html: str) -> PrintedPdf:
 
 
 @cache
-def _signs() -> frozenset[str]:
+def signs() -> frozenset[str]:
     """Return the signs that every face of a report has."""
     from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
 

@@ -28,12 +28,13 @@ def expanded(text: str) -> tuple[str, ...]:
     """
     names: dict[str, None] = {}
     for entry in _entries(text):
-        parts = [_values(inner, entry) if is_range else [plain] for is_range, inner, plain in _parts(entry)]
-        size = len(names)
-        for part in parts:
-            size = max(size, 1) * max(len(part), 1)
-        if size > MOST_NAMES:
-            raise _wrong(f"{entry[:60]!r}, a list of more than {MOST_NAMES:,} names", "a shorter list")
+        parts: list[list[str]] = []
+        size = 1
+        for is_range, inner, plain in _parts(entry):
+            parts.append(_values(inner, entry) if is_range else [plain])
+            size *= len(parts[-1])
+            if len(names) + size > MOST_NAMES:
+                raise _wrong(f"{entry[:60]!r}, a list of more than {MOST_NAMES:,} names", "a shorter list")
         names |= dict.fromkeys("".join(chosen) for chosen in product(*parts))
     return tuple(names)
 
@@ -69,8 +70,8 @@ def _values(inner: str, entry: str) -> list[str]:
         first, last = match[1], match[2] or match[1]
         if int(last) < int(first):
             raise _wrong(f"the range {piece[:40]!r} in {entry[:60]!r}", "a range that runs upwards")
-        if int(last) - int(first) >= MOST_NAMES:
-            raise _wrong(f"the range {piece[:40]!r}", f"at most {MOST_NAMES:,} names")
+        if len(found) + int(last) - int(first) >= MOST_NAMES:
+            raise _wrong(f"the range {piece[:40]!r} in {entry[:60]!r}", f"at most {MOST_NAMES:,} names")
         found += [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
     return found
 

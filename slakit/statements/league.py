@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from risk.contract_rules.lines import Line, Statement
+from risk.contract_rules.measurement_period import month_span
 from risk.contract_rules.records import Records
 from risk.contract_rules.statement import statement
 from schemas.deal import Deal
@@ -18,12 +19,13 @@ from schemas.errors import DealError, MissingTermError, NotComputedError, Proble
 from schemas.incidents import Incident, UnitService
 from schemas.money import Money, total
 from schemas.periods import Month
+from schemas.service_levels import Level
 from slakit.load import load_deal
 from slakit.paths import examples_dir
 from slakit.statements.credits import log_document, number, percent, periods_of
 from slakit.statements.gather import merged, read_log
 from slakit.statements.importers.form import Options
-from slakit.statements.words import LOSSES
+from slakit.statements.words import LOSSES, NOTHING_DOWN, PAYS_NOTHING, TARGET_MET, TOO_SHORT
 
 UTC_MONTHS = Deal(schema_version=1)
 """Terms of the periods of the table."""
@@ -73,14 +75,12 @@ def league(
     as_of : when it is asked; a claim that is then too late is lost.
     """
     rows = [row for one in chosen for row in _rows(one, incidents, fee, periods, as_of)]
-    return sorted(
-        rows, key=lambda row: (-Decimal(row["credit"]["amount"]) if row["credit"] else Decimal(1), row["schedule"])
-    )
+    return sorted(rows, key=_dearest_first)
 
 
-def _dearest_first(row: dict[str, Any]) -> tuple[bool, Decimal, str]:
+def _dearest_first(row: dict[str, Any]) -> tuple[bool, Decimal, str, str]:
     credit = row["credit"]
-    return credit is None, -Decimal(credit["amount"]) if credit else Decimal(0), row["schedule"]
+    return credit is None, -Decimal(credit["amount"]) if credit else Decimal(0), row["schedule"], row["service_level"]
 
 
 def _rows(
@@ -101,7 +101,8 @@ def _rows(
                 "provenance": {},
             }
         )
-        records = _records(incidents, fee, level.level)
+        since = month_span(periods[0].plus(-1), UTC_MONTHS.measurement.zone)[0]
+        records = _records(incidents, fee, level.level, since)
         try:
             found = statement(deal, records, periods, as_of)
         except (DealError, MissingTermError, NotComputedError) as error:
@@ -110,17 +111,23 @@ def _rows(
             yield _row(schedule, level_id, found, None)
 
 
-def _records(incidents: Sequence[Incident], fee: Money, level: str) -> Records:
-    """Return the log on units of the level that a schedule measures."""
+def _records(incidents: Sequence[Incident], fee: Money, level: Level, since: datetime) -> Records:
+    """Return the log on units of the level that a schedule measures, in service since one period before the first."""
     names = list(dict.fromkeys(incident.unit_id for incident in incidents))
     whole = level != "node"
     parent = WHOLE if whole else None
     units = [
-        UnitService(unit_id=name, level="node", service=SERVICE, monthly_fee=fee.amount, parent_id=parent)
+        UnitService(
+            unit_id=name, level="node", service=SERVICE, monthly_fee=fee.amount, parent_id=parent, in_service_from=since
+        )
         for name in names
     ]
     if whole:
-        units.append(UnitService(unit_id=WHOLE, level=level, service=SERVICE, monthly_fee=fee.amount * len(names)))
+        units.append(
+            UnitService(
+                unit_id=WHOLE, level=level, service=SERVICE, monthly_fee=fee.amount * len(names), in_service_from=since
+            )
+        )
     return Records(incidents=[one.model_copy(update={"level": "node"}) for one in incidents], units=units)
 
 
@@ -136,7 +143,8 @@ def _row(schedule: Schedule, level_id: str, found: Statement | None, refused: st
     if found is None:
         return row | {
             "window_minutes": None, "counted_minutes": None, "availability": None, "availability_percent": None,
-            "credit": None, "days_added": 0, "claimable_until": None, "claim": None, "reason": refused,
+            "credit": None, "days_added": 0, "claimable_until": None, "claim": _claim(schedule.deal),
+            "claim_window": _claim_window(schedule.deal), "reason": refused,
         }  # fmt: skip
     lines = [line for line in found.lines if line.service_level == level_id]
     worst = min((line for line in lines if line.availability is not None), key=_availability, default=None)
@@ -151,6 +159,7 @@ def _row(schedule: Schedule, level_id: str, found: Statement | None, refused: st
         "days_added": sum(line.days_added for line in lines),
         "claimable_until": min((line.claim_by for line in lines if line.claim_by), default=None),
         "claim": _claim(schedule.deal),
+        "claim_window": _claim_window(schedule.deal),
         "reason": why_not or _reason(lines, credit, level.target is not None),
     }
 
@@ -165,15 +174,10 @@ def _claim(deal: Deal) -> str:
     process = deal.credits.process
     if process.mode == "automatic":
         return "given without a claim"
-    blank = deal.blank("credits.process.window_days", "credits.process.window_from")
     if deal.blank("credits.process.window_days"):
         return "must be claimed; no time for it was found"
-    if process.window_months is not None:
-        window = f"{process.window_months} months"
-    elif process.window_business_days is not None:
-        window = f"{process.window_business_days} Business Days"
-    else:
-        window = f"{process.window_days} days"
+    blank = deal.blank("credits.process.window_from")
+    window = _claim_window(deal)
     if blank:
         return f"must be claimed within {window}; {blank.split(': ', 1)[1]}"
     since = {
@@ -183,7 +187,27 @@ def _claim(deal: Deal) -> str:
         "statement": "the statement",
         "next_period_end": "the end of the month after the outage",
     }[process.window_from]
-    return f"must be claimed by {since}" if window == "0 days" else f"must be claimed within {window} of {since}"
+    return f"must be claimed by {since}" if process.window_days == 0 else f"must be claimed within {window} of {since}"
+
+
+def _claim_window(deal: Deal) -> str:
+    """Return how long there is to claim, in two or three words."""
+    process = deal.credits.process
+    if process.mode == "automatic":
+        return "no claim"
+    if deal.blank("credits.process.window_days"):
+        return "no time found"
+    if process.window_months is not None:
+        return _so_many(process.window_months, "month")
+    if process.window_business_days is not None:
+        return _so_many(process.window_business_days, "Business Day")
+    if process.window_days == 0 and process.window_from == "next_period_end":
+        return "month after"
+    return _so_many(process.window_days, "day")
+
+
+def _so_many(number: int, of: str) -> str:
+    return f"{number} {of}{'' if number == 1 else 's'}"
 
 
 def _reason(lines: Sequence[Line], credit: Money, has_target: bool) -> str | None:
@@ -198,14 +222,10 @@ def _reason(lines: Sequence[Line], credit: Money, has_target: bool) -> str | Non
     counted = sum(line.counted_minutes for line in lines)
     down = sum(line.down_minutes for line in lines)
     if not down:
-        return "nothing of the unit that it measures was down"
+        return NOTHING_DOWN
     if not counted:
-        return "no outage was long enough to count"
-    return (
-        "the target was met"
-        if has_target and all(line.target_met for line in lines)
-        else "the table pays nothing for this"
-    )
+        return TOO_SHORT
+    return TARGET_MET if has_target and all(line.target_met for line in lines) else PAYS_NOTHING
 
 
 def compared(

@@ -24,3 +24,7 @@ HEADS = {
     "test_at_customer_request": "test that the customer asked for",
 }
 """Heads of exclusion, in words."""
+NOTHING_DOWN = "nothing of the unit that it measures was down"
+TOO_SHORT = "no outage was long enough to count"
+TARGET_MET = "the target was met"
+PAYS_NOTHING = "the table pays nothing for this"

@@ -348,17 +348,11 @@ def test_caps_agree_on_one_and_many_histories(cents, month, year, before, fee):
     lines = [usd(Decimal(c) / 100) for c in cents]
     terms = CreditCaps(month=month, year=year)
     month_base, year_base, given_before = Fraction(fee), Fraction(fee) * 12, usd(Decimal(before) / 100)
-    of_month = caps.exact(
-        lines, Fraction(month) * month_base if month is not None else None, usd(0), "half_up", share=month
-    ).value
-    of_year = caps.exact(
-        of_month,
-        Fraction(year) * year_base if year is not None else None,
-        given_before,
-        "half_up",
-        year=True,
-        share=year,
-    ).value
+    month_cap, year_cap = (
+        caps.amount_of(share, base, "USD", "half_up") for share, base in ((month, month_base), (year, year_base))
+    )
+    of_month = caps.exact(lines, month_cap, usd(0), share=month).value
+    of_year = caps.exact(of_month, year_cap, given_before, of="year", share=year).value
     paid = sum(line.amount for line in of_year)
     many = caps.arrays(
         np.array([[float(sum(line.amount for line in lines))]]),

@@ -146,19 +146,19 @@ def test_money_without_a_minor_unit_is_rounded_to_whole_yen():
 
 def test_the_last_line_takes_the_cent():
     lines = [usd("100.00")] * 3
-    left = caps.exact(lines, Fraction(100), usd("0.00"), "half_up").value
+    left = caps.exact(lines, usd("100.00"), usd("0.00")).value
     assert left == (usd("33.33"), usd("33.33"), usd("33.34"))
 
 
 def test_many_small_lines_never_get_more_than_they_were():
     lines = [usd("0.01")] * 10
-    left = caps.exact(lines, Fraction(6, 100), usd("0.00"), "half_up").value
+    left = caps.exact(lines, usd("0.06"), usd("0.00")).value
     assert total(left, "USD") == usd("0.06")
     assert all(usd("0.00") <= line <= usd("0.01") for line in left)
 
 
 def test_a_cap_below_what_the_year_has_paid_leaves_nothing():
-    left = caps.exact([usd("5.00")], Fraction(10), usd("12.00"), "half_up", year=True).value
+    left = caps.exact([usd("5.00")], usd("10.00"), usd("12.00"), of="year").value
     assert left == (usd("0.00"),)
 
 

@@ -182,7 +182,7 @@ def tour() -> tuple[Deal, Statement]:
         Notice(id="late", kind="work", sent_at=at("2026-11-06T00:00")),
     ]
     notices.append(Notice(id="claim", kind="claim", sent_at=at("2026-12-05T00:00"), unit_ids=("n1",)))
-    notices.append(Notice(id="report", kind="root_cause_report", sent_at=at("2026-12-30T00:00")))
+    notices.append(Notice(id="report", kind="root_cause_report", sent_at=at("2026-12-01T00:00")))
     tickets = [Ticket(id="t", severity="urgent", opened_at=at("2026-11-02T00:00"))]
     records = Records(incidents, windows, notices, units, tickets)
     return deal, statement(deal, records, [NOVEMBER, NOVEMBER.plus(1)], as_of=at("2027-01-15T00:00"))

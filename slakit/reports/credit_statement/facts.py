@@ -11,9 +11,11 @@ from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from schemas.credit_shapes import CreditBands
 from schemas.deal import Deal
 from schemas.money import minor_unit_places
 from slakit.reports import figures
+from slakit.reports.paper import signs
 from slakit.reports.rounding import NBSP
 
 Document = Mapping[str, Any]
@@ -58,6 +60,23 @@ class Facts:
         asked = self.document["asked"]
         return period_words(asked[0]) if len(asked) == 1 else f"{period_words(asked[0])} to {period_words(asked[-1])}"
 
+    def availability(self, line: Line) -> str:
+        """Return the availability of a line with digits enough to stand on its side of every edge of its level."""
+        if line["availability"] is None:
+            return figures.UNDEFINED
+        measured = Fraction(line["availability"])
+        level = self.deal.service_levels.get(line["service_level"])
+        edges = [level.target] if level is not None and level.target is not None else []
+        if level is not None and isinstance(level.credit, CreditBands):
+            edges += [band.below for band in level.credit.bands]
+        nearest = min(map(Fraction, edges), key=lambda edge: abs(edge - measured), default=None)
+        return figures.availability(measured, nearest)
+
+    def level_words(self, line: Line) -> str:
+        """Return the service level of a line in words, with what it is for where that is not availability."""
+        name = figures.in_words(line["service_level"])
+        return name if line.get("head", "availability") == "availability" else f"{name}, {line['head']}"
+
     def lines(self) -> Sequence[Line]:
         """Return all lines."""
         found: Sequence[Line] = self.document["periods"]
@@ -71,8 +90,8 @@ class Facts:
         )
 
     def when(self, moment: str | None) -> str:
-        """Return a moment in the contract's zone."""
-        return figures.UNDEFINED if moment is None else figures.clock(parsed(moment), self.zone)
+        """Return a moment in the contract's zone, to the second where it is not a whole minute."""
+        return figures.UNDEFINED if moment is None else in_zone(moment, self.zone)
 
     def stretch(self, start: str, end: str) -> str:
         """Return a stretch of time in the contract's zone, its day once where it begins and ends on it."""
@@ -96,6 +115,43 @@ class Facts:
         """Yield every step of the statement."""
         for holder in (*self.lines(), *self.document["settlements"], *self.document["rights"]):
             yield from holder["steps"]
+
+
+def in_zone(moment: str, zone: str) -> str:
+    """Return a moment in a zone, to the second where it is not a whole minute.
+
+    >>> print(in_zone("2026-10-28T01:00:00Z", "America/Chicago"), in_zone("2026-10-28T01:00:40Z", "Asia/Tokyo"))
+    27 Oct 2026, 20:00 28 Oct 2026, 10:00:40
+    """
+    at = parsed(moment)
+    return figures.clock(at, zone) + (f":{at.second:02d}" if at.second else "")
+
+
+def times_in_zone(words: str, zone: str) -> str:
+    """Return a sentence with its times in UTC in the contract's zone.
+
+    >>> print(times_in_zone("up to 2026-11-01 05:00 UTC.", "America/Chicago"))
+    up to 1 Nov 2026, 00:00.
+    """
+    return _UTC.sub(lambda match: in_zone(f"{match[1]}T{match[2]}Z", zone), words)
+
+
+def printable(document: Document) -> Document:
+    """Return a document whose texts from logs hold no sign that our fonts lack; each such sign becomes a `?`."""
+    known = signs() | {"\n", "\t"}
+
+    def cleaned(value: Any) -> Any:
+        match value:
+            case str():
+                return value if known.issuperset(value) else "".join(s if s in known else "?" for s in value)
+            case Mapping():
+                return {cleaned(key): cleaned(inner) for key, inner in value.items()}
+            case list() | tuple():
+                return [cleaned(inner) for inner in value]
+        return value
+
+    found: Document = cleaned(document)
+    return found
 
 
 def parsed(moment: str) -> datetime:
@@ -154,6 +210,12 @@ def share(value: int | str | None) -> str:
     if percent.denominator == 1:
         return f"{percent.numerator}%"
     return f"{float(percent):.4f}".rstrip("0").rstrip(".") + "%"
+
+
+def number(value: Fraction | int) -> int | str:
+    """Return a number as the document writes it."""
+    exact = Fraction(value)
+    return exact.numerator if exact.denominator == 1 else str(exact)
 
 
 def number_words(value: int | str, places: int = 4) -> str:
@@ -215,6 +277,7 @@ def _follows(name: str, after: str) -> bool:
     return int(second[2]) == int(first[2]) + 1
 
 
+_UTC = re.compile(r"\b(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?) ?UTC\b")
 SMALL = ("no", *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"))
 
 

@@ -13,13 +13,17 @@ from slakit.reports.credit_statement.facts import (
     Facts,
     Line,
     bare,
+    counted,
     minutes,
     money,
+    number,
     owed,
     period_words,
+    sentence,
     share,
 )
-from slakit.reports.credit_statement.steps import Told, told
+from slakit.reports.credit_statement.steps import Told
+from slakit.reports.credit_statement.worked import worked
 from slakit.reports.rounding import NBSP
 from slakit.reports.tables import Table
 
@@ -63,13 +67,13 @@ def first_page(facts: Facts) -> FirstPage:
         lines=lines_table(facts, facts.with_downtime()[:MOST_ROWS], len(facts.with_downtime())),
         bands=_bands(facts),
         worked_title=_worked_title(dearest[0]) if dearest else "",
-        worked=told(facts, dearest[0]) if dearest else (),
+        worked=worked(facts, dearest[0]) if dearest else (),
     )
 
 
 def _under(facts: Facts) -> str:
     provider, customer = (facts.deal.party(role) for role in ("provider", "customer"))
-    who = f"{provider.name} to {customer.name}. " if provider and customer else ""
+    who = f"{sentence(f'{provider.name} to {customer.name}')} " if provider and customer else ""
     zone = facts.clause_of("time-money-rules.zone")
     known = facts.document["as_of"]
     state = f" What was known at {facts.when(known)}." if known else ""
@@ -83,7 +87,7 @@ def _headline(facts: Facts) -> str:
     if unknown and nothing:
         return f"What is owed for {facts.span()} cannot be computed from these terms."
     if days and nothing:
-        return f"{days} days are added to the term for {facts.span()}."
+        return sentence(f"{counted(days, 'day is', 'days are')} added to the term for {facts.span()}")
     if nothing:
         return f"No credit is owed for {facts.span()}."
     words = {
@@ -96,7 +100,7 @@ def _headline(facts: Facts) -> str:
     start = "At least " if unknown else ""
     if facts.deal.credits.process.mode == "claimed":
         return f"{start}{money(total)} is owed for {facts.span()} if it is claimed in time."
-    return f"{start}{money(total)} {words} for {facts.span()}."
+    return f"{start}{money(total)} for {facts.span()} {words}."
 
 
 def _detail(facts: Facts) -> list[str]:
@@ -105,13 +109,12 @@ def _detail(facts: Facts) -> list[str]:
     for line in facts.lines():
         if line["target_met"] is False:
             missed.setdefault(line["service_level"], set()).add(line["unit"])
+    parts = []
     for level_id, units in missed.items():
         level = facts.deal.service_levels.get(level_id)
-        one, many = LEVELS[level.level] if level else ("unit", "units")
         target = f" {figures.agreed_percent(level.target)}" if level and level.target is not None else " the target"
-        found.append(f"{len(units)} {one if len(units) == 1 else many} missed{target}.")
-    if not missed:
-        found.append("No unit missed its target.")
+        parts.append(f"{counted(len(units), *(LEVELS[level.level] if level else ('unit', 'units')))} missed{target}")
+    found.append(sentence("; ".join(parts)) if parts else _no_miss(facts))
     claim = facts.document["claim_by"]
     if claim:
         number = facts.clause_of("credit-process.claim")
@@ -123,11 +126,18 @@ def _detail(facts: Facts) -> list[str]:
         blank = facts.deal.blank("credits.process.window_days", "credits.process.window_from")
         found.append("It must be claimed; " + (blank or "the time for it has not begun to run") + ".")
     else:
+        number = facts.clause_of("monitor-evidence.objection")
         found.append(
             f"An objection must be made within {facts.deal.measurement.objection_business_days} Business Days of "
-            "this statement."
+            f"this statement{f' (clause{NBSP}{number})' if number else ''}."
         )
     return found
+
+
+def _no_miss(facts: Facts) -> str:
+    if facts.with_downtime():
+        return "No unit missed its target."
+    return f"None of the {figures.count(len(facts.lines()))} lines has an outage on record."
 
 
 def _figures(facts: Facts) -> tuple[Figure, ...]:
@@ -139,13 +149,13 @@ def _figures(facts: Facts) -> tuple[Figure, ...]:
     note = f"{share(str(Fraction(total) / fee))} of the fees" if fee else "no fee accrued"
     if cap.month is not None and len(facts.document["asked"]) == 1 and fee:
         used = Fraction(total) / (fee * Fraction(cap.month))
-        note = f"{float(used * 100):.1f}% of the cap of {figures.agreed_percent(cap.month)}"
+        note = f"{figures.percent(used)} of the cap of the period{_cited(facts, 'credit-caps.month')}"
     year = sum((Decimal(one["given_before"]["amount"]) + Decimal(one["payable"]["amount"]) for one in last), Decimal(0))
     planned = sum((Fraction(one["planned_year_fee"]["amount"]) for one in last), Fraction(0))
     year_note = "no cap of the year"
     if cap.year is not None:
         most = {"amount": _cents(planned * Fraction(cap.year)), "currency": facts.currency}
-        year_note = f"cap of the year {money(most)}"
+        year_note = f"cap of the year {money(most)}{_cited(facts, 'credit-caps.year')}"
     given = {"amount": _cents(Fraction(year)), "currency": facts.currency}
     rights = facts.document["rights"]
     return (
@@ -153,6 +163,11 @@ def _figures(facts: Facts) -> tuple[Figure, ...]:
         Figure("Credits this contract year", money(given), year_note),
         Figure("Right to leave", "Reached" if rights else "Not reached", _rights_note(facts)),
     )
+
+
+def _cited(facts: Facts, paragraph: str) -> str:
+    number = facts.clause_of(paragraph)
+    return f", clause{NBSP}{number}" if number else ""
 
 
 def _cents(amount: Fraction) -> str:
@@ -174,40 +189,57 @@ def lines_table(facts: Facts, lines: list[Line], of: int) -> Table | None:
     if not lines:
         return None
     several = len(facts.document["asked"]) > 1
-    head = ("Unit", *(("Period",) if several else ()), "Level", "Down", "Excluded", "Counted", "Availability", "Share")
+    alike = len({line["service_level"] for line in facts.with_downtime()}) == 1
     left = of - len(lines)
     clean = len(facts.lines()) - of
-    rest = f"{figures.count(left)} more lines are in the ledger." if left else None
-    note = f"Minutes. {figures.count(clean)} more lines had no downtime." if clean else "Minutes."
     return Table(
-        title="Lines",
-        note=note,
-        head=(*head, f"Credit, {facts.currency}", "Clause"),
+        title=_lines_title(facts, alike),
+        note=f"Minutes. {sentence(counted(clean, 'more line has', 'more lines have') + ' no outage on record')}"
+        if clean
+        else "Minutes.",
+        head=(
+            "Unit", *(("Period",) if several else ()), *(() if alike else ("Level",)), "Down", "Excluded", "Counted",
+            "Availability", "Share", f"Credit, {facts.currency}", "Clause",
+        ),
         rows=tuple(
             (
                 line["unit"],
                 *((line["period"],) if several else ()),
-                line["service_level"],
+                *(() if alike else (facts.level_words(line),)),
                 minutes(line["down_minutes"]),
                 minutes(line["excluded_minutes"]),
                 minutes(line["counted_minutes"]),
-                f"{line['availability_percent']}%" if line["availability_percent"] else figures.UNDEFINED,
+                facts.availability(line),
                 _share_words(line),
                 bare(line["payable"]) if line["payable"] is None or owed(line) else figures.UNDEFINED,
                 _clause(line),
             )
             for line in lines
         ),
-        total=(
-            "Stated in all",
-            *(("",) if several else ()),
-            *([""] * 6),
-            bare(facts.document["total"]),
-            facts.clause_of("credit-caps.order") or "",
-        ),
-        rest=rest,
-        text_columns=3 if several else 2,
+        total=_total(facts, several, alike),
+        rest=f"{sentence(counted(left, 'more line is', 'more lines are') + ' in the ledger')}" if left else None,
+        text_columns=1 + several + (not alike),
         words_last=True,
+    )  # fmt: skip
+
+
+def _lines_title(facts: Facts, alike: bool) -> str:
+    level = facts.deal.service_levels.get(facts.with_downtime()[0]["service_level"]) if alike else None
+    return f"Credit by {LEVELS[level.level][0]}" if level else "Credit by unit"
+
+
+def _total(facts: Facts, several: bool, alike: bool) -> tuple[str, ...]:
+    """Return the sums of all lines; minutes of several levels overlap, so theirs are not added."""
+    names = ("down_minutes", "excluded_minutes", "counted_minutes")
+    sums = [minutes(number(sum(Fraction(line[name]) for line in facts.lines()))) for name in names]
+    return (
+        "Stated in all",
+        *([NBSP] * (several + (not alike))),
+        *(sums if alike else [NBSP] * len(names)),
+        NBSP,
+        NBSP,
+        bare(facts.document["total"]),
+        facts.clause_of("credit-caps.order") or NBSP,
     )
 
 
@@ -249,7 +281,8 @@ def _bands(facts: Facts) -> str:
             parts.append(
                 f"{figures.agreed_percent(band.credit_fraction)} below {figures.agreed_percent(band.below)}{floor}"
             )
-        words.append(f"{name}: {'; '.join(parts)}.")
+        one = len(facts.deal.service_levels) == 1
+        words.append(f"Bands{'' if one else f' of {figures.in_words(name)}'}: {'; '.join(parts)}.")
     return " ".join(words)
 
 

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from slakit.reports import figures
-from slakit.reports.credit_statement.facts import Facts, Line, minutes, money, period_words
-from slakit.reports.credit_statement.first_page import lines_table
+from slakit.reports.credit_statement.facts import (
+    Facts,
+    Line,
+    bare,
+    counted,
+    minutes,
+    money,
+    names_in_words,
+    period_words,
+    sentence,
+    times_in_zone,
+)
+from slakit.reports.credit_statement.first_page import MOST_ROWS, lines_table
 from slakit.reports.credit_statement.steps import Told, told
 from slakit.reports.rounding import NBSP
 from slakit.reports.tables import Table
 from slakit.statements.words import HEADS, LOSSES
 
 MOST_WORKED = 200
-"""Lines whose steps are printed; the JSON has all. [1]"""
+"""Lines, or groups of lines with the same steps, whose steps are printed; the JSON has all. [1]"""
+MOST_SKIPPED = 120
+MOST_NAMES = 200
+MOST_RECORDS = 2000
+"""Rows that one table prints; the JSON has all. [1]"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +37,15 @@ class Worked:
     """The steps of one line."""
 
     title: str
+    under: str
+    """What holds for other units too."""
     steps: tuple[Told, ...]
 
 
 def tables(facts: Facts) -> Iterator[Table]:
     """Yield the tables of the ledger that have rows."""
     for table in (
-        lines_table(facts, facts.with_downtime(), len(facts.with_downtime())),
+        _lines_left(facts),
         _settlements(facts),
         _against_lines(facts),
         _against_minutes(facts),
@@ -43,13 +60,52 @@ def tables(facts: Facts) -> Iterator[Table]:
 
 
 def worked(facts: Facts) -> tuple[Worked, ...]:
-    """Return the steps of every line that has something to say."""
-    return tuple(Worked(_title(line), told(facts, line, whole=True)) for line in facts.with_downtime()[:MOST_WORKED])
+    """Return the steps of every line that has something to say; lines with the same steps but for times, once."""
+    return tuple(
+        Worked(_title(facts, lines), _under(lines), told(facts, lines[0])) for lines in _alike(facts)[:MOST_WORKED]
+    )
+
+
+class _Timeless(Facts):
+    """A statement that names no time, by which the steps of two lines can be compared."""
+
+    __slots__ = ()
+
+    def when(self, moment: str | None) -> str:
+        """Return the same for every moment."""
+        return "then" if moment else figures.UNDEFINED
+
+
+def _alike(facts: Facts) -> list[list[Line]]:
+    """Return the lines that have something to say, those together whose steps differ in times and names alone."""
+    timeless = _Timeless(facts.deal, facts.document)
+    groups: dict[tuple[object, ...], list[Line]] = {}
+    for line in facts.with_downtime():
+        names = sorted({line["unit"], *line["incidents"]}, key=len, reverse=True)
+        told_so = []
+        for one in told(timeless, line):
+            words = one.words
+            for name in names:
+                words = words.replace(name, "it")
+            told_so.append((words, one.clause))
+        money_said = (str(line["payable"]), str(line["lost"]))
+        key = (line["period"], line["service_level"], line["head"], *money_said, tuple(told_so))
+        groups.setdefault(key, []).append(line)
+    return list(groups.values())
+
+
+def _under(lines: list[Line]) -> str:
+    if len(lines) == 1:
+        return ""
+    first = lines[0]["unit"]
+    others = names_in_words([line["unit"] for line in lines[1:]])
+    return f"{others}: as {first}, whose times are given; those of the others are among the records of the logs."
 
 
 def notes(facts: Facts) -> tuple[str, ...]:
     """Return what a reader must know besides."""
-    found = [*facts.document["not_computed"], *facts.document["notes"]]
+    said = (*facts.document["not_computed"], *facts.document["notes"])
+    found = [sentence(times_in_zone(words, facts.zone)) for words in said]
     for log in facts.document["logs"]:
         found += log["notes"]
         found += [
@@ -59,14 +115,30 @@ def notes(facts: Facts) -> tuple[str, ...]:
             f"{log['file']}: the state {word!r} is not known; its time ({times} records) is unknown and not downtime."
             for word, times in log["unknown_states"].items()
         ]
-    left = len(facts.with_downtime()) - MOST_WORKED
+    if "?" in str(facts.document["incidents"]) + str(facts.document["logs"]):
+        found.append("Signs that the fonts of this page lack are printed as ?; the attached document holds them.")
+    left = sum(len(lines) for lines in _alike(facts)[MOST_WORKED:])
     if left > 0:
-        found.append(f"The steps of {figures.count(left)} more lines are in the attached document alone.")
+        found.append(
+            sentence(f"the steps of {counted(left, 'more line are', 'more lines are')} in the attached document alone")
+        )
     return tuple(dict.fromkeys(found))
 
 
-def _title(line: Line) -> str:
-    return f"{line['unit']}, {line['service_level']}, {period_words(line['period'])}: {money(line['payable'])}"
+def _title(facts: Facts, lines: list[Line]) -> str:
+    line = lines[0]
+    owed_words = "not computed" if line["payable"] is None else money(line["payable"])
+    if line["days_added"]:
+        owed_words = counted(line["days_added"], "day added", "days added")
+    units = line["unit"] if len(lines) == 1 else f"{line['unit']} and {counted(len(lines) - 1, 'other', 'others')}"
+    each = " each" if len(lines) > 1 else ""
+    return f"{units}, {facts.level_words(line)}, {period_words(line['period'])}: {owed_words}{each}"
+
+
+def _lines_left(facts: Facts) -> Table | None:
+    """Return all lines where the first page does not hold them."""
+    lines = facts.with_downtime()
+    return lines_table(facts, lines, len(lines)) if len(lines) > MOST_ROWS else None
 
 
 def _settlements(facts: Facts) -> Table | None:
@@ -78,16 +150,16 @@ def _settlements(facts: Facts) -> Table | None:
                 one["service"],
                 one["period"],
                 lost or "nothing",
-                money(one["fee"]),
-                money(one["credit"]),
-                money(one["payable"]),
+                bare(one["fee"]),
+                bare(one["credit"]),
+                bare(one["payable"]),
             )
         )
     if not rows:
         return None
     return Table(
         "From lines to what is owed",
-        "by service and period; caps in the order of the contract",
+        f"{facts.currency}; by service and period, limits in the order of the contract",
         ("Service", "Period", "Not owed, and why", "Fee accrued", "Credits of lines", "Owed"),
         tuple(rows),
         text_columns=3,
@@ -101,23 +173,28 @@ def _against_lines(facts: Facts) -> Table | None:
     rows = tuple(
         (
             row["unit"],
-            row["service_level"],
+            figures.in_words(row["service_level"]),
             row["period"],
             _either(row["counted_minutes"]),
             _either(row["other_counted_minutes"]),
-            money(row["payable"]),
-            money(row["other_payable"]),
+            _either_money(row["payable"]),
+            _either_money(row["other_payable"]),
         )
         for row in found["lines"]
     )
     head = ("Unit", "Level", "Period", "Counted", "Counted, other", "Owed", "Owed, other")
-    total = ("In all", "", "", "", "", money(found["total"]), money(found["other_total"]))
-    note = "this log and the other side's on the same terms, windows and notices; lines that differ"
+    total = ("Stated in all", *([NBSP] * 4), bare(found["total"]), bare(found["other_total"]))
+    note = f"minutes and {facts.currency}; this log and the other side's on the same terms, windows and notices; "
+    note += "lines that differ" if rows else "no line differs"
     return Table("Counter-statement", note, head, rows, total=total, text_columns=3)
 
 
 def _either(value: int | str | None) -> str:
     return "no line" if value is None else minutes(value)
+
+
+def _either_money(amount: Mapping[str, str] | None) -> str:
+    return "no line" if amount is None else bare(amount)
 
 
 def _against_minutes(facts: Facts) -> Table | None:
@@ -127,18 +204,18 @@ def _against_minutes(facts: Facts) -> Table | None:
     rows = tuple(
         (
             row["unit"],
-            row["service_level"],
+            figures.in_words(row["service_level"]),
             "this log" if row["counted_by"] == "this" else "the other",
             ", ".join(row["this_lines"][:2]) or "nothing",
             ", ".join(row["other_lines"][:2]) or "nothing",
-            f"{facts.when(row['start'])} to {facts.when(row['end'])}",
+            facts.stretch(row["start"], row["end"]),
             minutes(row["minutes"]),
         )
         for row in found["minutes"]
     )
     head = ("Unit", "Level", "Counted by", "Lines of this log", "Lines of the other", "Time", "Minutes")
     note = "each stretch of downtime that one side counts alone"
-    return Table("Minutes on which the logs differ", note, head, rows, text_columns=6)
+    return _cut(Table("Minutes on which the logs differ", note, head, rows, text_columns=6))
 
 
 def _rights(facts: Facts) -> Table | None:
@@ -165,20 +242,31 @@ def _exclusions(facts: Facts) -> Table | None:
             f"window {row['window']}" + (f", notice {row['notice']}" if row["notice"] else ", no notice"),
             "excluded" if row["reason"] is None else f"counts: {row['reason']}",
             row["clause"] or row["paragraph"],
-            f"{facts.when(row['start'])} to {facts.when(row['end'])}",
+            facts.stretch(row["start"], row["end"]),
             minutes(row["minutes"]),
         )
         for row in facts.document["exclusions"]
     )
     if not rows:
         return None
-    return Table(
-        "Downtime inside windows",
-        "how each minute was judged; the rows that are excluded add up to the excluded minutes of the line",
-        ("Unit", "Head", "On record", "Judged", "Clause", "Time", "Minutes"),
-        rows,
-        text_columns=6,
+    return _cut(
+        Table(
+            "Downtime inside windows",
+            "how each minute was judged; the rows that are excluded add up to the excluded minutes of the line",
+            ("Unit", "Head", "On record", "Judged", "Clause", "Time", "Minutes"),
+            rows,
+            text_columns=6,
+        )
     )
+
+
+def _cut(table: Table) -> Table:
+    """Return a table of at most `MOST_RECORDS` rows, which says how many more there are."""
+    left = len(table.rows) - MOST_RECORDS
+    if left <= 0:
+        return table
+    rest = sentence(f"{counted(left, 'more row is', 'more rows are')} in the attached document")
+    return replace(table, rows=table.rows[:MOST_RECORDS], rest=rest)
 
 
 def _records(facts: Facts) -> Table | None:
@@ -196,12 +284,14 @@ def _records(facts: Facts) -> Table | None:
     )
     if not rows:
         return None
-    return Table(
-        "Records of the logs",
-        "as they stand in the files; minutes from start to end",
-        ("Unit", "State", "Cause on record", "Line", "Start", "End", "Minutes"),
-        rows,
-        text_columns=4,
+    return _cut(
+        Table(
+            "Records of the logs",
+            "as they stand in the files; minutes from start to end",
+            ("Unit", "State", "Cause on record", "Line", "Start", "End", "Minutes"),
+            rows,
+            text_columns=4,
+        )
     )
 
 
@@ -213,19 +303,20 @@ def _lines(incident: Line) -> str:
 
 def _skipped(facts: Facts) -> Table | None:
     rows = tuple(
-        (f"{log['file']}{NBSP}{one['line'] or ''}", one["reason"], one["text"])
+        (f"{log['file']}:{one['line']}" if one["line"] else log["file"], one["reason"], one["text"])
         for log in facts.document["logs"]
         for one in log["skipped"]
     )
     if not rows:
         return None
-    limit = 120
     return Table(
         "Lines that were skipped",
         "they are in no figure of this statement",
         ("Line", "Why", "Text"),
-        rows[:limit],
-        rest=f"{figures.count(len(rows) - limit)} more are in the attached document." if len(rows) > limit else None,
+        rows[:MOST_SKIPPED],
+        rest=f"{figures.count(len(rows) - MOST_SKIPPED)} more are in the attached document."
+        if len(rows) > MOST_SKIPPED
+        else None,
         text_columns=3,
     )
 
@@ -234,6 +325,7 @@ def _not_mapped(facts: Facts) -> Table | None:
     rows = tuple((name, figures.count(times)) for name, times in facts.document["not_mapped"].items())
     if not rows:
         return None
-    return Table(
-        "Names that are no unit of the contract", "their records are in no figure", ("Name", "Records"), rows[:200]
-    )
+    left = len(rows) - MOST_NAMES
+    rest = sentence(f"{counted(left, 'more name is', 'more names are')} in the attached document") if left > 0 else None
+    title = "Names that are no unit of the contract"
+    return Table(title, "their records are in no figure", ("Name", "Records"), rows[:MOST_NAMES], rest=rest)

@@ -8,8 +8,18 @@ from decimal import Decimal
 from schemas.deal import Deal
 from slakit.documents.pdf import PrintedPdf
 from slakit.paths import templates_dir
-from slakit.reports import figures
-from slakit.reports.credit_statement.facts import Document, Facts, Line, bare, minutes, money, owed
+from slakit.reports.credit_statement.facts import (
+    Document,
+    Facts,
+    Line,
+    bare,
+    counted,
+    minutes,
+    money,
+    owed,
+    printable,
+    sentence,
+)
 from slakit.reports.paper import print_report, report_style
 from slakit.reports.rounding import NBSP
 from slakit.reports.tables import Table
@@ -73,11 +83,10 @@ def _deadline(facts: Facts) -> str:
 def _paragraphs(facts: Facts, claimed: list[Line]) -> tuple[str, ...]:
     found = []
     if claimed:
-        units = len({line["unit"] for line in claimed})
+        units = counted(len({line["unit"] for line in claimed}), "unit was", "units were")
         found.append(
-            f"{units} {'unit was' if units == 1 else 'units were'} below what is promised in {facts.span()}. The table "
-            "shows the minutes counted, the availability and the credit of each; times are in "
-            f"{facts.zone}."
+            f"{sentence(f'{units} below what is promised in {facts.span()}')} The table shows the minutes counted, the "
+            f"availability and the credit of each; times are in {facts.zone}."
         )
     formula = facts.clause_of("service-levels.formula")
     found.append(
@@ -88,8 +97,8 @@ def _paragraphs(facts: Facts, claimed: list[Line]) -> tuple[str, ...]:
     unknown = [line for line in facts.lines() if line["unknown_minutes"]]
     if unknown:
         found.append(
-            f"For {figures.count(len(unknown))} lines there are minutes without a reading. They are not counted here; "
-            "readings of them are asked for."
+            f"For {counted(len(unknown), 'line', 'lines')} there are minutes without a reading. They are not counted "
+            "here; readings of them are asked for."
         )
     if facts.document["not_computed"]:
         found.append(f"Not computed, and reserved: {'; '.join(facts.document['not_computed'])}.")
@@ -108,14 +117,14 @@ def _table(facts: Facts, claimed: list[Line]) -> Table | None:
             (
                 line["unit"],
                 line["period"],
-                line["service_level"],
+                facts.level_words(line),
                 minutes(line["counted_minutes"]),
-                f"{line['availability_percent']}%" if line["availability_percent"] else figures.UNDEFINED,
+                facts.availability(line),
                 bare(line["payable"]),
             )
             for line in claimed
         ),
-        total=("In all", "", "", "", "", bare(facts.document["total"])),
+        total=("In all", *([NBSP] * 4), bare(facts.document["total"])),
         text_columns=3,
     )
 
@@ -132,7 +141,7 @@ def print_letter(deal: Deal, document: Document) -> PrintedPdf:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    facts = Facts(deal, document)
+    facts = Facts(deal, printable(document))
     found = letter(facts)
     style = report_style(
         deal,

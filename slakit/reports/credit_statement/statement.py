@@ -14,7 +14,7 @@ from slakit.json_text import json_text, typed_text
 from slakit.manifest import document_manifest, print_sha256
 from slakit.paths import templates_dir
 from slakit.reports.credit_statement import first_page, ledger
-from slakit.reports.credit_statement.facts import Document, Facts
+from slakit.reports.credit_statement.facts import Document, Facts, printable
 from slakit.reports.lender_document import PRINTED_FROM
 from slakit.reports.paper import print_report, report_style
 from slakit.statements.terms import contract_terms
@@ -84,11 +84,12 @@ def html(deal: Deal, document: Document) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    facts = Facts(deal, document)
+    shown = printable(document)
+    facts = Facts(deal, shown)
     logs = "; ".join(
         f"{log['file']} {log['sha256'][:8]} ({log['records']:,} records: {log['used']:,} used, "
         f"{log['records'] - log['used']:,} not)"
-        for log in document["logs"]
+        for log in shown["logs"]
     )
     version = document["manifest"]["versions"].get("slakit", "")
     first_log = next((log["sha256"][:8] for log in document["logs"]), "none")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -139,7 +140,7 @@ def rule_words(step: Mapping[str, Any]) -> str:
     """Return the rule of a step with shares in percent, dates in words and one of a thing in the singular."""
     rule: str = step["rule"]
     if step["paragraph"] in SHARES_IN_RULE:
-        rule = _SHARE.sub(lambda match: figures.agreed_percent(Fraction(match[1])), rule)
+        rule = _SHARE.sub(lambda match: figures.agreed_percent(Decimal(match[1])), rule)
     rule = _ONE.sub(r"1 \1", rule)
     rule = _DAY.sub(lambda match: figures.date_long(date(*map(int, match.groups()))), rule)
     return rule[0].upper() + rule[1:]

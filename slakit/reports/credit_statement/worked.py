@@ -30,6 +30,7 @@ SAID_ELSEWHERE = (
     "time-money-rules.days",
 )  # fmt: skip
 """Paragraphs whose step another sentence tells, or the page itself."""
+ROLLED_UP = ("domain-availability.", "cluster-availability.")
 EXCLUDING = ("excluded-downtime.", "scheduled-maintenance.", "emergency-maintenance.", "customer-responsibilities.")
 
 
@@ -42,7 +43,7 @@ def _told(facts: Facts, line: Line) -> Iterator[Told]:
     steps: dict[str, list[Mapping[str, Any]]] = {}
     for step in line["steps"]:
         steps.setdefault(step["paragraph"], []).append(step)
-    for paragraph, same in steps.items():
+    for paragraph, same in sorted(steps.items(), key=lambda item: _rolled_up_first(item[0], list(steps))):
         if paragraph in SAID_ELSEWHERE:
             continue
         if paragraph.startswith(EXCLUDING):
@@ -50,7 +51,9 @@ def _told(facts: Facts, line: Line) -> Iterator[Told]:
             continue
         match paragraph:
             case "outage-clock.start":
-                yield from _outages(facts, same, [*steps.get("outage-clock.end", ()), *steps.get("outage-clock.open", ())])
+                yield from _outages(
+                    facts, same, [*steps.get("outage-clock.end", ()), *steps.get("outage-clock.open", ())]
+                )
             case "outage-clock.minimum":
                 yield _minimum(same)
             case "time-money-rules.minutes":
@@ -67,11 +70,21 @@ def _told(facts: Facts, line: Line) -> Iterator[Told]:
             case "credit-caps.unit":
                 yield from _each(facts, same)
                 for step in steps.get("time-money-rules.rounding", ()):
-                    yield _told_as(f"Rounded once, to the smallest unit of the currency: {money(step['result'])}.", step)
+                    yield _told_as(
+                        f"Rounded once, to the smallest unit of the currency: {money(step['result'])}.", step
+                    )
             case _:
                 yield from _each(facts, same)
     for reason, amount in line["lost"].items():
         yield Told(f"{money(amount)} of it is not owed: {LOSSES[reason]}.", "")
+
+
+def _rolled_up_first(paragraph: str, order: list[str]) -> float:
+    """Return the place of a paragraph: when a unit is down stands before whether that is long enough."""
+    place: float = order.index(paragraph)
+    if paragraph.startswith(ROLLED_UP) and "outage-clock.minimum" in order:
+        place = min(place, order.index("outage-clock.minimum") - 0.5)
+    return place
 
 
 def _told_as(words: str, step: Mapping[str, Any]) -> Told:
@@ -83,9 +96,7 @@ def _each(facts: Facts, steps: list[Mapping[str, Any]]) -> Iterator[Told]:
         yield _told_as(step_words(facts, step), step)
 
 
-def _outages(
-    facts: Facts, starts: list[Mapping[str, Any]], ends: list[Mapping[str, Any]]
-) -> Iterator[Told]:
+def _outages(facts: Facts, starts: list[Mapping[str, Any]], ends: list[Mapping[str, Any]]) -> Iterator[Told]:
     """Yield when the unit was down, outage by outage."""
     ended = {step["inputs"].get("incident"): step for step in ends}
     for step in starts[:MOST_STRETCHES]:
@@ -136,7 +147,9 @@ def _excluded(facts: Facts, line: Line) -> Iterator[Told]:
             row["clause"] or row["paragraph"],
         )
     if not rows and not Fraction(line["excluded_minutes"]):
-        yield Told("No maintenance, force majeure or act of the customer is on record for that time: nothing is excluded.", "")
+        yield Told(
+            "No maintenance, force majeure or act of the customer is on record for that time: nothing is excluded.", ""
+        )
 
 
 def _availability(step: Mapping[str, Any]) -> Told:

@@ -16,6 +16,9 @@ from slakit.statements.importers.imported import State
 RANK: Mapping[State, int] = {"unknown": 0, "planned": 0, "degraded": 1, "down": 2}
 """Which of two states of one fault stands; the greater. [1]"""
 
+LONGEST_TEXT = 400
+"""Characters of a line in which the action that a code asks for is looked for. [character]"""
+
 _CODE = re.compile(r"(?:gpu[\s_-]*)?xid[\s_-]*", re.IGNORECASE)
 _ACTION = re.compile(r".*\bto\s+(?:0x[0-9a-f]+\s*)?\(?([^()]+?)\)?\s*$", re.IGNORECASE)
 _FATAL = re.compile(r"(?<![\w-])fatal\b", re.IGNORECASE)
@@ -48,7 +51,7 @@ def xid(code: int, text: str, fault_list: Mapping[str, str] | None) -> Effect:
         words = "|".join(table["pending_words"])
         found = "degraded" if re.search(rf"\b(?:{words})\b", text, re.IGNORECASE) else "no_outage"
     elif code in table["by_recovery_action"]:
-        action = _ACTION.match(text)
+        action = _ACTION.match(text[:LONGEST_TEXT])
         found = recovery(action[1]) if action else "unknown"
     else:
         found = next((name for name in ("down", "degraded", "no_outage") if code in table[name]), "unknown")

@@ -55,6 +55,8 @@ class Imported:
     """States that no table knows; their time is unknown, never guessed."""
     bounds: tuple[Bound, ...] = ()
     notes: tuple[str, ...] = ()
+    healthy_units: frozenset[str] = frozenset()
+    """Units that a snapshot shows as healthy, which end what an older one shows."""
 
 
 class Collector:
@@ -75,6 +77,7 @@ class Collector:
         self.unknown_states: Counter[str] = Counter()
         self.bounds: list[Bound] = []
         self.notes: dict[str, None] = {}
+        self.healthy_units: set[str] = set()
 
     def incident(
         self,
@@ -157,6 +160,10 @@ class Collector:
         """Say once what a reader of the result must know."""
         self.notes[words] = None
 
+    def healthy(self, unit_id: str) -> None:
+        """Remember that a snapshot shows a unit as healthy; account for its record by another call."""
+        self.healthy_units.add(printable(unit_id.strip())[:200])
+
     def finish(self) -> Imported:
         """Return what was found."""
         left_out = sum(self.left_out.values())
@@ -173,4 +180,5 @@ class Collector:
             unknown_states=dict(sorted(self.unknown_states.items())),
             bounds=tuple(self.bounds),
             notes=tuple(self.notes),
+            healthy_units=frozenset(self.healthy_units),
         )

@@ -10,7 +10,6 @@ was written when the log was captured.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -22,8 +21,10 @@ from slakit.statements.importers.times import TimeError, from_epoch
 
 NEW_BOOT_SECONDS = 30
 """A time since boot that falls back by more than this begins a new boot. [s]"""
-SLACK = timedelta(days=1)
-"""How far lines of a log without years may be out of order."""
+SLACK_DAYS = 4
+"""How far a line without a year may lie before the newest one without being of the next year. [day]"""
+LONGEST_MONTH, LONGEST_YEAR = 31, 12 * 31
+"""Days by which lines without a year are put in order, all months being alike. [day]"""
 
 _PRIORITY = r"(?:<\d{1,3}>)?(?:[a-z0-9]{2,9}\s*:[a-z]{3,7}\s*:\s?)?"
 _LOCAL = re.compile(_PRIORITY + r"\[([A-Z][a-z]{2}) ([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d) (\d{4})\] ?(.*)")
@@ -54,8 +55,10 @@ class KernelLine:
     since_boot: Decimal | None = None
     """[s]"""
     boot: int = 0
+    year: int = 0
+    """Turns of a year before it in the log, where it writes none."""
     naive: datetime | None = None
-    """Time without a zone, and at first without a year."""
+    """Time without a zone; in the year 2000 where the line writes none."""
     reason: str | None = None
     """Why it has no time."""
 
@@ -117,56 +120,65 @@ def _naive(year: str, month: str, day: str, hour: str, minute: str, second: str)
 
 
 class KernelClock:
-    """Places the lines of one log."""
+    """Places the lines of one log, each shown to it in the order of the file before the first is placed."""
 
-    def __init__(self, clock: Clock, options: Options, lines: Sequence[KernelLine]) -> None:
-        """Find the boots of a log, the lines that hold both clocks, and the years of lines without one."""
+    def __init__(self, clock: Clock, options: Options) -> None:
+        """Start with nothing."""
         self.clock, self.options = clock, options
         self.needs: dict[str, int] = {}
         """Lines that could not be placed, by the option that was missing."""
+        self._boot = 0
+        self._latest: Decimal | None = None
         self._anchors: dict[int, list[tuple[Decimal, datetime]]] = {}
-        self._last = self._boots(lines)
-        if options.captured_at is not None and options.zone is not None:
-            self._years(lines, options.captured_at.astimezone(ZoneInfo(options.zone)).replace(tzinfo=None))
+        self._newest: KernelLine | None = None
+        self._newest_day: int | None = None
 
-    def _boots(self, lines: Sequence[KernelLine]) -> tuple[int, Decimal] | None:
-        """Return the last boot and the latest time in it."""
-        boot, latest = 0, None
-        for line in lines:
-            if line.since_boot is None:
-                continue
-            if latest is not None and line.since_boot < latest - NEW_BOOT_SECONDS:
-                boot, latest = boot + 1, line.since_boot
-            line.boot = boot
-            latest = line.since_boot if latest is None else max(latest, line.since_boot)
-            if both := _BOTH_CLOCKS.search(line.message):
-                try:
-                    at = from_epoch(both[1] or both[2])
-                    self._anchors.setdefault(boot, []).append((line.since_boot, exact_seconds(at, -line.since_boot)))
-                except TimeError:
-                    continue
-        return None if latest is None else (boot, latest)
+    def see(self, line: KernelLine) -> None:
+        """Take note of a line: of its boot, of both clocks where it holds them, of the turn of a year."""
+        if line.since_boot is not None:
+            self._see_boot(line, line.since_boot)
+        elif line.form == "no year" and line.naive is not None:
+            self._see_year(line, line.naive)
 
-    def _years(self, lines: Sequence[KernelLine], captured: datetime) -> None:
-        """Give lines without a year theirs, from the last backwards: none is later than the capture."""
-        later = captured
-        for line in reversed(lines):
-            if line.form != "no year" or line.naive is None:
-                continue
-            found = None
-            for year in (later.year + 1, later.year, later.year - 1):
-                try:
-                    there = line.naive.replace(year=year)
-                except ValueError:  # 29 February
-                    continue
-                if there <= later + SLACK:
-                    found = there
-                    break
-            if found is None:
-                line.naive, line.reason = None, "falls on a day that no year near the others has"
-                continue
-            line.naive = found
-            later = min(later, found)
+    def _see_boot(self, line: KernelLine, seconds: Decimal) -> None:
+        if self._latest is not None and seconds < self._latest - NEW_BOOT_SECONDS:
+            self._boot += 1
+            self._latest = seconds
+        line.boot = self._boot
+        self._latest = seconds if self._latest is None else max(self._latest, seconds)
+        if both := _BOTH_CLOCKS.search(line.message):
+            try:
+                booted = exact_seconds(from_epoch(both[1] or both[2]), -seconds)
+            except TimeError:
+                return
+            self._anchors.setdefault(self._boot, []).append((seconds, booted))
+
+    def _see_year(self, line: KernelLine, naive: datetime) -> None:
+        """Count years from the first line on: a line is no more than `SLACK_DAYS` before the newest."""
+        in_year = (naive.month - 1) * LONGEST_MONTH + naive.day
+        newest = self._newest_day
+        year = 0 if newest is None else max(0, -(-(newest - SLACK_DAYS - in_year) // LONGEST_YEAR))
+        line.year = year
+        if newest is None or year * LONGEST_YEAR + in_year >= newest:
+            self._newest, self._newest_day = line, year * LONGEST_YEAR + in_year
+
+    def _in_its_year(self, line: KernelLine, naive: datetime, captured: datetime) -> datetime:
+        """Return the time of a line without a year: the newest line is the last such day before the capture.
+
+        Raises
+        ------
+        TimeError
+            When its year has no such day.
+        """
+        assert self._newest is not None
+        assert self._newest.naive is not None
+        for last in (captured.year + 1, captured.year, captured.year - 1):
+            newest = _in_year(self._newest.naive, last)
+            if newest is not None and newest <= captured + timedelta(days=1):
+                there = _in_year(naive, last - self._newest.year + line.year)
+                if there is not None:
+                    return there
+        raise TimeError(f"{line.written[:40]!r} falls on a day that its year does not have")
 
     def place(self, line: KernelLine) -> Placed:
         """Return when a line was written.
@@ -194,7 +206,11 @@ class KernelClock:
         ]
         if missing:
             raise missing[0]
-        return _placed(self.clock.local(line.naive))
+        naive = line.naive
+        if line.form == "no year" and self.options.captured_at is not None and self.clock.zone is not None:
+            captured = self.options.captured_at.astimezone(ZoneInfo(self.clock.zone)).replace(tzinfo=None)
+            naive = self._in_its_year(line, naive, captured)
+        return _placed(self.clock.local(naive))
 
     def _missing(self, option: str) -> TimeError:
         self.needs[option] = self.needs.get(option, 0) + 1
@@ -205,14 +221,21 @@ class KernelClock:
         if anchors:
             before = [booted for stamp, booted in anchors if stamp <= seconds]
             return Placed(exact_seconds(before[-1] if before else anchors[0][1], seconds), None, None)
-        assert self._last is not None
-        last_boot, last = self._last
-        if line.boot != last_boot:
+        assert self._latest is not None
+        if line.boot != self._boot:
             raise TimeError("counts from an earlier boot, which nothing dates")
         if self.options.captured_at is None:
             raise self._missing("captured_at")
-        at = exact_seconds(self.options.captured_at.astimezone(UTC), seconds - last)
+        at = exact_seconds(self.options.captured_at.astimezone(UTC), seconds - self._latest)
         return Placed(at, None, at, is_exact=False)
+
+
+def _in_year(naive: datetime, year: int) -> datetime | None:
+    """Return a time in another year, None where that has no such day."""
+    try:
+        return naive.replace(year=year)
+    except ValueError:
+        return None
 
 
 def _placed(reading: Reading) -> Placed:

@@ -22,7 +22,7 @@ class Account:
     reasons: Counter[str] = field(default_factory=Counter)
     """All skipped rows by reason, values in the reason left out."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """Rows that say nothing, such as blank lines."""
+    """Rows that say nothing, such as blank ones."""
     duplicates: int = 0
     """Rows beside another of the same unit and time."""
     contradictions: int = 0

@@ -232,11 +232,11 @@ def _served_alike(
             started[i] = microseconds(record.in_service_from)
         if record.in_service_to is not None:
             stopped[i] = microseconds(record.in_service_to)
+    out, silent = _is_out(spells), spells.state == states.UNKNOWN
     # an outage beyond the service, or before the first month where no start is known, is cut by the exact rules
-    odd = (spells.start < started[spells.unit]) | (spells.end > stopped[spells.unit])
-    odd &= spells.state != states.UNKNOWN
-    odd |= (spells.start % MICROSECONDS != 0) | ((spells.end % MICROSECONDS != 0) & (spells.end < OPEN_END))
-    served[spells.unit[odd]] = False
+    odd = out & ((spells.start < started[spells.unit]) | (spells.end > stopped[spells.unit]))
+    whole = (spells.start % MICROSECONDS == 0) & (spells.end % MICROSECONDS == 0)
+    served[spells.unit[odd | ((out | silent) & ~whole)]] = False
     return np.asarray(served & (records == 1))
 
 
@@ -257,7 +257,7 @@ def _by_arrays(
     # what has not ended runs up to the end of the last month
     unit, start = spells.unit, spells.start // MICROSECONDS
     end = np.where(spells.end == OPEN_END, edges[-1], spells.end // MICROSECONDS)
-    out = ((spells.state == states.DOWN) | (spells.state == states.PLANNED)) & alike[unit]
+    out = _is_out(spells) & alike[unit]
     silent = (spells.state == states.UNKNOWN) & alike[unit]
     unknown = _seconds(unit[silent], start[silent], end[silent], len(nodes), edges) // 60
     record = {r.unit_id: r for r in fees if r.level == "node"}
@@ -296,6 +296,11 @@ def _by_arrays(
                 }
             )
     return parts
+
+
+def _is_out(spells: Spells) -> NDArray[np.bool_]:
+    """Return which spells are downtime; planned work is, until a window excludes it."""
+    return np.isin(spells.state, (states.DOWN, states.PLANNED))
 
 
 def _seconds(unit: IntArray, start: IntArray, end: IntArray, units: int, edges: IntArray) -> IntArray:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 IntArray = NDArray[np.int64]
 OPEN_END = times.LAST
 """End of a spell that has not ended. [us]"""
+SAMPLES = 1_000
+"""Rows from which it is told how times are written. [row]"""
 NEW = -2
 """Number of a word not seen before."""
 
@@ -135,11 +137,8 @@ def _read(source: Source, frame: pl.LazyFrame, zone: str | None) -> pl.LazyFrame
     import polars as pl
 
     schema = frame.collect_schema()
-    head = frame.head(1).collect()
-    moments = []
-    for name in source.times:
-        sample = head[name][0] if head.height and schema[name] == pl.String else None
-        moments.append(times.whole_column(name, schema[name], sample, zone))
+    head = frame.select(source.times).head(SAMPLES).collect()
+    moments = [times.whole_column(name, schema[name], head[name].to_list(), zone) for name in source.times]
     state = pl.col("state").cast(pl.Int64) if schema["state"] == pl.Boolean else pl.col("state")
     odd = pl.any_horizontal(*(moment.is_null() for moment in moments))
     return frame.select(
@@ -168,9 +167,8 @@ def _used(source: Source, frame: pl.DataFrame, names: Names, words: States, acco
     odd = frame["odd"].to_numpy() | (unit < 0) | (state < 0)
     keep = None
     if odd.any():
-        frame, moments = _read_again(source, frame, zone)
-        odd = frame["odd"].to_numpy() | (unit < 0) | (state < 0)
         keep = np.full(len(unit), True)
+        moments = [frame[f"{name} us"].fill_null(0).to_numpy().copy() for name in source.times]
         for i, row in zip(np.flatnonzero(odd).tolist(), frame.filter(odd).iter_rows(named=True), strict=True):
             found = _times(source, row, int(unit[i]), int(state[i]), account, zone)
             for values, value in zip(moments, found or (), strict=False):
@@ -183,28 +181,13 @@ def _used(source: Source, frame: pl.DataFrame, names: Names, words: States, acco
     return Rows(unit, tuple(moments), words.settled(state, account), line)
 
 
-def _read_again(source: Source, frame: pl.DataFrame, zone: str | None) -> tuple[pl.DataFrame, list[IntArray]]:
-    """Return a batch and its times once texts not written like the first are read as well."""
-    import polars as pl
-
-    texts = [name for name in source.times if frame.schema[name] == pl.String]
-    again = [pl.coalesce(f"{name} us", times.any_column(name, zone)).alias(f"{name} us") for name in texts]
-    odd = pl.any_horizontal(*(pl.col(f"{name} us").is_null() for name in source.times))
-    if "more" in frame.columns:
-        odd = odd | pl.col("more")
-    if texts:
-        seen = frame.filter("odd").with_columns(again)
-        frame = pl.concat([frame.filter(~pl.col("odd")), seen]).sort("line").with_columns(odd.alias("odd"))
-    return frame, [frame[f"{name} us"].fill_null(0).to_numpy().copy() for name in source.times]
-
-
 def _times(
     source: Source, row: dict[str, Any], unit: int, state: int, account: Account, zone: str | None
 ) -> list[int] | None:
     """Return the times of one row that must be looked at by itself, None when it is not used. [us]"""
     texts = [None if row[name] is None else str(row[name]) for name in (*source.times, "unit_id", "state")]
     if not any(text and text.strip() for text in texts):
-        account.left_out["blank line"] += 1
+        account.left_out["blank row"] += 1
         return None
     found: list[int] = []
     reason = None

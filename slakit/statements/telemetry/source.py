@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import mmap
 import re
+from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from schemas.errors import DealError
 from slakit.statements.importers.log import LONGEST_LINE, parsed, printable
@@ -25,6 +25,8 @@ READINGS = ("time", "unit_id", "state")
 SPELLS = ("unit_id", "started_at", "ended_at", "state")
 ROWS_AT_ONCE = 250000
 """Rows of a batch. [row]"""
+BYTES_AT_ONCE = 1 << 20
+"""Bytes that are looked at together before rows are read. [byte]"""
 LINES_AT_ONCE = 100_000
 """Lines that are read one by one before they become a batch. [line]"""
 EXPECTED = f"the columns {', '.join(READINGS)}, or {', '.join(SPELLS)}"
@@ -54,30 +56,29 @@ class Source:
     def scanned(self) -> pl.LazyFrame | None:
         """Return its rows in a frame with the column `line`, None where lines must be read one by one.
 
-        A file of comma-separated values without a quotation mark has one row on each line; `more` says whether it has
-        a field too many. Rows too short have nulls, and a blank line has nothing else.
+        A plain file of comma-separated values has one row on each line; `more` says whether it has a field too
+        many. Rows too short have nulls, and a blank line has nothing else.
         """
         import polars as pl
 
         target = self.content if isinstance(self.content, Path) else io.BytesIO(self.content)
         if self.form == "parquet":
-            frame = pl.scan_parquet(target, glob=False, row_index_name="line", row_index_offset=1)
-            stored = frame.collect_schema().names()
-            return frame.select(
-                "line", *(pl.col(next(n for n in stored if n.strip().lower() == c)).alias(c) for c in self.columns)
-            )
-        if self.form == "jsonl" or self._holds(b'"'):
+            frame = pl.scan_parquet(target, glob=False)
+            stored = {name.strip().lower(): name for name in frame.collect_schema().names()}
+            columns = [pl.col(stored[name]).alias(name) for name in self.columns]
+            return frame.select(columns).with_row_index("line", 1)
+        if self.form == "jsonl" or not self._is_plain():
             return None
-        names = [*(name or f"column {i}" for i, name in enumerate(self.header)), "more"]
+        names = [*(name if name in self.columns else f"column {i}" for i, name in enumerate(self.header)), "more"]
         frame = pl.scan_csv(
             target,
             has_header=False,
             skip_lines=1,
             schema={**dict.fromkeys(names, pl.String), "unit_id": pl.Categorical(), "state": pl.Categorical()},
             quote_char=None,
-            encoding="utf8-lossy",
             truncate_ragged_lines=True,
             missing_columns="insert",
+            extra_columns="ignore",
             row_index_name="line",
             row_index_offset=2,
             glob=False,
@@ -103,7 +104,7 @@ class Source:
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield the lines of a text file with their numbers, without a header."""
-        with io.BytesIO(self.content) if isinstance(self.content, bytes) else self.content.open("rb") as file:
+        with self._opened() as file:
             for number, raw in enumerate(file, start=1):
                 if number == 1 and self.form == "csv":
                     continue
@@ -134,11 +135,23 @@ class Source:
         values = dict(zip(self.header, fields, strict=False))
         return *(values.get(name) or None for name in self.columns), len(fields) > len(self.header)
 
-    def _holds(self, byte: bytes) -> bool:
-        if isinstance(self.content, bytes):
-            return byte in self.content
-        with self.content.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            return mapped.find(byte) >= 0
+    def _is_plain(self) -> bool:
+        """Return whether the file is UTF-8 and holds no quotation mark, so that each line is a row by itself."""
+        decoder = getincrementaldecoder("utf-8")()
+        with self._opened() as file:
+            try:
+                while block := file.read(BYTES_AT_ONCE):
+                    if b'"' in block:
+                        return False
+                    if not block.isascii() or decoder.getstate()[0]:
+                        decoder.decode(block)
+                decoder.decode(b"", final=True)
+            except UnicodeDecodeError:
+                return False
+        return True
+
+    def _opened(self) -> BinaryIO:
+        return io.BytesIO(self.content) if isinstance(self.content, bytes) else self.content.open("rb")
 
 
 def source_of(name: str, content: Path | bytes) -> Source:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -100,19 +100,35 @@ def telemetry(name: str, content: Path | bytes, interval_seconds: int, zone: str
     """
     source = source_of(name, content)
     names, account = Names(), Account()
-    if source.columns != READINGS:
-        found = _of_rows(source, names, account, zone)
-        account.listed.sort(key=lambda skipped: skipped.line or 0)
-        return Telemetry(source, tuple(names.names), found, None, None, account)
     holds_us = interval_seconds * MOST_INTERVALS * MICROSECONDS
-    said = runs(source, names, account, zone, holds_us)
+    first = until = None
+    if source.columns == READINGS:
+        said = runs(source, names, account, zone, holds_us)
+        spells, (first, until) = of_runs(said, holds_us), _covered(said, len(names.names), holds_us)
+    else:
+        spells = _of_rows(source, names, account, zone)
     account.listed.sort(key=lambda skipped: skipped.line or 0)
-    first = np.full(len(names.names), OPEN_END)
-    until = np.full(len(names.names), 0, dtype=np.int64)
+    # units have been numbered as they came, which differs from one reading of a file to the next
+    order = np.array(sorted(range(len(names.names)), key=names.names.__getitem__), dtype=np.int64)
+    place = np.argsort(order)
+    return Telemetry(
+        source,
+        tuple(names.names[i] for i in order.tolist()),
+        Spells.together(replace(spells, unit=place[spells.unit])),
+        None if first is None else first[order],
+        None if until is None else until[order],
+        account,
+    )
+
+
+def _covered(said: Runs, units: int, holds_us: int) -> tuple[IntArray, IntArray]:
+    """Return the first reading of each unit and the end of what its last one says. [us]"""
+    first = np.full(units, OPEN_END)
+    until = np.zeros(units, dtype=np.int64)
     if len(said):
         np.minimum.at(first, said.unit, said.first)
         np.maximum.at(until, said.unit, said.last + holds_us)
-    return Telemetry(source, tuple(names.names), of_runs(said, holds_us), first, until, account)
+    return first, until
 
 
 def of_runs(said: Runs, holds_us: int) -> Spells:

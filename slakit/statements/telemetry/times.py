@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -18,7 +19,8 @@ MICROSECONDS = 1_000_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _NUMBER = re.compile(r"\s*\d+(?:\.\d*)?(?:[eE]\+?\d+)?\s*")
-_OFFSET = re.compile(r".{10,}?(Z|UTC|GMT|[+-]\d{2}:?\d{2})\s*", re.IGNORECASE)
+_USUAL = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}|\s*\d+(?:\.\d*)?\s*$")
+_OFFSET = re.compile(r".{10,}(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})\s*", re.IGNORECASE)
 
 
 def microseconds(at: datetime) -> int:
@@ -36,12 +38,12 @@ def at(microsecond: int) -> datetime:
 FIRST, LAST = microseconds(EARLIEST), microseconds(LATEST)
 
 
-def whole_column(name: str, dtype: pl.DataType, sample: str | None, zone: str | None) -> pl.Expr:
-    """Return the times of a column, null where one must be looked at again. [us]
+def whole_column(name: str, dtype: pl.DataType, samples: Iterable[object], zone: str | None) -> pl.Expr:
+    """Return the times of a column, null where one must be looked at by itself. [us]
 
     Parameters
     ----------
-    sample : a text of the column; texts that are written in the same way, with the same offset, are read.
+    samples : first values of the column, which tell how its texts are written.
     zone : zone of times without an offset; those that it skips or has twice are null.
 
     Notes
@@ -53,27 +55,15 @@ def whole_column(name: str, dtype: pl.DataType, sample: str | None, zone: str | 
 
     column = pl.col(name)
     if dtype == pl.String:
-        return _possible(_of_text(column, sample or "", zone))
-    if isinstance(dtype, pl.Datetime):
+        found = _of_text(column, next((str(s) for s in samples if s and _USUAL.match(str(s))), ""), zone)
+    elif isinstance(dtype, pl.Datetime):
         moments = column.dt.cast_time_unit("us")
-        return _possible((moments if dtype.time_zone else _localized(moments, zone)).dt.timestamp("us"))
-    if dtype.is_numeric():
-        return _possible(_of_number(column if dtype.is_integer() else column.cast(pl.Float64)))
-    return pl.lit(None, pl.Int64)
-
-
-def any_column(name: str, zone: str | None) -> pl.Expr:
-    """Return the times of texts written in any of the usual ways, null where one must be looked at by itself. [us]"""
-    import polars as pl
-
-    column = pl.col(name)
-    found = []
-    for between in "T ":
-        pattern = f"%Y-%m-%d{between}%H:%M:%S%.f"
-        moments = column.str.to_datetime(f"{pattern}%#z", time_unit="us", strict=False)
-        found += [moments, _localized(column.str.to_datetime(pattern, time_unit="us", strict=False), zone)]
-    of_text = pl.coalesce(moments.dt.timestamp("us") for moments in found)
-    return _possible(pl.coalesce(of_text, _of_number(column.cast(pl.Float64, strict=False))))
+        found = (moments if dtype.time_zone else _localized(moments, zone)).dt.timestamp("us")
+    elif dtype.is_numeric():
+        found = _of_number(column if dtype.is_integer() else column.cast(pl.Float64))
+    else:
+        found = pl.lit(None, pl.Int64)
+    return pl.when(found.is_between(FIRST, LAST, closed="left")).then(found)
 
 
 @lru_cache(maxsize=65_536)
@@ -99,33 +89,15 @@ def one(text: str, zone: str | None) -> int:
 
 
 def _of_text(column: pl.Expr, sample: str, zone: str | None) -> pl.Expr:
-    """Return the times of texts written like `sample`. [us]"""
+    """Return the times of texts written like `sample`, their offsets and fractions of seconds aside. [us]"""
     import polars as pl
 
     if _NUMBER.fullmatch(sample):
         return _of_number(column.cast(pl.Float64, strict=False))
-    pattern = f"%Y-%m-%d{' ' if ' ' in sample[:11] else 'T'}%H:%M:%S{'%.f' if '.' in sample else ''}"
-    offset = _OFFSET.fullmatch(sample)
-    if offset is None:
-        return _localized(column.str.to_datetime(pattern, time_unit="us", strict=False), zone).dt.timestamp("us")
-    # polars reads texts without an offset many times faster, and all but a few have the same
-    naive = column.str.strip_suffix(offset[1]).str.to_datetime(pattern, time_unit="us", strict=False)
-    has_it = column.str.ends_with(offset[1])
-    return pl.when(has_it).then(naive.dt.timestamp("us") - _ahead_us(offset[1]))
-
-
-def _ahead_us(offset: str) -> int:
-    """Return how far local time is ahead of UTC. [us]"""
-    if offset[0] not in "+-":
-        return 0
-    minutes = int(offset[1:3]) * 60 + int(offset[-2:])
-    return (-minutes if offset[0] == "-" else minutes) * 60 * MICROSECONDS
-
-
-def _possible(microseconds: pl.Expr) -> pl.Expr:
-    import polars as pl
-
-    return pl.when(microseconds.is_between(FIRST, LAST, closed="left")).then(microseconds)
+    pattern = f"%Y-%m-%d{sample[10:11] or 'T'}%H:%M:%S%.f"
+    if _OFFSET.fullmatch(sample):
+        return column.str.to_datetime(f"{pattern}%#z", time_unit="us", strict=False).dt.timestamp("us")
+    return _localized(column.str.to_datetime(pattern, time_unit="us", strict=False), zone).dt.timestamp("us")
 
 
 def _localized(moments: pl.Expr, zone: str | None) -> pl.Expr:

@@ -1,6 +1,8 @@
 """Readings of many units: what they say, what they do not, and that two ways of counting them agree."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -146,7 +148,7 @@ def test_a_bad_row_is_skipped_with_its_number_and_reason_and_the_rest_is_read():
         (8, "'2026-02-30T00:00:00Z'"),
         (9, "1850-01-01"),
     ]
-    assert (account.rows, account.used, account.skipped, account.left_out) == (9, 2, 6, {"blank line": 1})
+    assert (account.rows, account.used, account.skipped, account.left_out) == (9, 2, 6, {"blank row": 1})
 
 
 def test_of_more_than_a_thousand_bad_rows_the_first_thousand_are_listed_and_all_counted():
@@ -203,7 +205,9 @@ def test_quoted_fields_and_a_quotation_mark_that_never_closes_lose_no_other_row(
 
 
 def test_windows_line_ends_a_byte_order_mark_and_other_columns_do_no_harm():
-    data = f"\ufeffsite,Time,unit_id,state\r\nx,{stamp(0)}, a ,up\r\nx,{stamp(1)},a, down\r\nx,{stamp(2)},a,up\r\n"
+    said = ((0, " a ", "up"), (1, "a", " down"), (2, "a", "up"))
+    table = [f"x,{stamp(minute)},{unit},{state},5," for minute, unit, state in said]
+    data = "\r\n".join(["\ufeffline,Time,unit_id,state,more,", *table, ""])
     assert told(read(data.encode())) == [("a", "down", 1, 2)]
 
 
@@ -261,6 +265,48 @@ def test_rows_of_spells_are_read_and_where_they_overlap_the_worst_counts():
 def test_a_file_without_the_columns_of_telemetry_is_refused(data, reason):
     with pytest.raises(DealError, match=reason):
         read(data)
+
+
+def test_a_damaged_file_says_the_same_read_whole_or_line_by_line_and_every_row_is_accounted_for(monkeypatch):
+    rng = np.random.default_rng(11)
+    said = [(i, unit, "down" if 20 <= i < 30 else "up") for i in range(60) for unit in "ab"]
+    whole = readings(*said)
+    lost = 0
+    for _ in range(100):
+        data = bytearray(whole)
+        for _ in range(rng.integers(1, 6)):
+            at = int(rng.integers(len(HEADER), len(data)))
+            kind = rng.integers(4)
+            if kind == 0:
+                data[at] = int(rng.choice([0, 9, 10, 44, 48, 90, 130, 195, 255]))
+            elif kind == 1:
+                del data[at : at + int(rng.integers(1, 90))]
+            elif kind == 2:
+                data[at:at] = data[at - 40 : at]
+            else:
+                data[at:at] = b"\n" * int(rng.integers(1, 3))
+        found = read(bytes(data))
+        with monkeypatch.context() as patch:
+            patch.setattr(source.Source, "_is_plain", lambda _: False)
+            slowly = read(bytes(data))
+        assert told(found) == told(slowly)
+        assert found.spells.line.tolist() == slowly.spells.line.tolist()
+        account = found.account
+        assert (account.rows, account.used, account.listed) == (
+            slowly.account.rows,
+            slowly.account.used,
+            slowly.account.listed,
+        )
+        lines = bytes(data).count(b"\n") - 1 + (not bytes(data).endswith(b"\n"))
+        assert account.rows == lines == account.used + account.skipped + account.duplicates + account.left_out.total()
+        lost += account.skipped
+    assert lost > 50
+
+
+def test_a_command_that_reads_no_telemetry_does_not_import_polars():
+    modules = "slakit.statements.telemetry.node_statements, slakit.statements.importers.formats.telemetry"
+    code = f"import sys, {modules}; sys.exit('polars' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 # --- batches ---------------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def _nothing(log: Log) -> str:
 
 
 def _nccl(log: Log) -> str:
-    wrong = re.search(r"# Out of bounds values\s*:\s*(\d+)\s+(\w+)", log.text)
+    wrong = re.search(r"# Out of bounds values {0,20}: {0,20}(\d{1,20}) {1,20}(\w{1,20})", log.text)
     return f"out of bounds values: {wrong[1]} {wrong[2]}" if wrong else "the run was cut before its summary"
 
 
@@ -54,15 +54,15 @@ def _sniff_nccl(log: Log) -> int:
 
 def _sniff_perftest(log: Log) -> int:
     named = re.search(
-        r"(?m)^\s*(?:RDMA_Write|RDMA_Read|Send|Atomic_\w+|Write|Read)\s.{0,40}(?:BW|Latency)[ -]Test", log.head
+        r"(?m)^[ \t]*(?:RDMA_Write|RDMA_Read|Send|Atomic_\w+|Write|Read)\s.{0,40}(?:BW|Latency)[ -]Test", log.head
     )
     table = re.search(r"#bytes\s+#iterations\s+(?:BW|t_min)", log.head)
     return 92 if named and table else 80 if named or table else 0
 
 
 def _hpl(log: Log) -> str:
-    passed = re.search(r"(\d+) tests completed and passed residual checks", log.text)
-    failed = re.search(r"(\d+) tests completed and failed residual checks", log.text)
+    passed = re.search(r"(\d{1,9}) tests completed and passed residual checks", log.text)
+    failed = re.search(r"(\d{1,9}) tests completed and failed residual checks", log.text)
     if passed is None:
         return "the run has no final summary: it did not complete"
     return f"residual checks: {passed[1]} passed, {failed[1] if failed else 0} failed"
@@ -73,7 +73,7 @@ def _sniff_hpl(log: Log) -> int:
 
 
 def _gpu_burn(log: Log) -> str:
-    verdicts = Counter(re.findall(r"(?m)^\s*GPU \d{1,3}: (OK|FAULTY)\s*$", log.text))
+    verdicts = Counter(re.findall(r"(?m)^[ \t]*GPU \d{1,3}: (OK|FAULTY)[ \t\r]*$", log.text))
     if not verdicts:
         return "the run was cut before its verdicts"
     return ", ".join(f"{count} GPUs {word}" for word, count in sorted(verdicts.items()))
@@ -92,7 +92,7 @@ def _sniff_gpcnet(log: Log) -> int:
 
 
 def _fio(log: Log) -> str:
-    errors = re.findall(r'"error"\s*:\s*(-?\d+)', log.text)
+    errors = re.findall(r'"error" {0,4}: {0,4}(-?\d{1,9})', log.text)
     return f"errors of its jobs: {', '.join(errors[:20])}" if errors else ""
 
 
@@ -107,9 +107,9 @@ def _sniff_ior(log: Log) -> int:
 
 
 def _sniff_io500(log: Log) -> int:
-    if re.search(r"(?m)^\[(?:RESULT(?:-invalid)?|SCORE)\s*\]\s", log.head):
+    if re.search(r"(?m)^\[(?:RESULT(?:-invalid)?|SCORE) ?\]\s", log.head):
         return 90
-    return 90 if re.search(r"(?m)^\[ior-easy-write\]\s*$", log.head) else 0
+    return 90 if re.search(r"(?m)^\[ior-easy-write\]", log.head) else 0
 
 
 def _mllog(log: Log) -> str:

@@ -22,6 +22,8 @@ XID = "DCGM_FI_DEV_XID_ERRORS"
 MEMORY = {"DCGM_FI_DEV_ROW_REMAP_FAILURE": "row_remap_failure", "DCGM_FI_DEV_ROW_REMAP_PENDING": "row_remap_pending"}
 HOSTS = ("Hostname", "hostname", "node", "kubernetes_node", "nodename")
 """Labels that name the node, the first that a sample has."""
+LONGEST_SAMPLE = 10_000
+"""[character]"""
 BLANK = Decimal(2147483632)
 """Least of the numbers by which DCGM says that it has no value: whole numbers of 32 and 64 bits, and floating ones."""
 
@@ -47,7 +49,7 @@ def read(log: Log, options: Options) -> Imported:
         if line.lstrip().startswith("#"):
             found.leave_out("a comment")
             continue
-        match = _SAMPLE.match(line.strip())
+        match = _SAMPLE.match(line.strip()) if len(line) <= LONGEST_SAMPLE else None
         value = _number(match[3]) if match else None
         if match is None or value is None:
             found.skip(number, line, "no sample of a metric")

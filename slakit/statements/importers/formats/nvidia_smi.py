@@ -37,7 +37,6 @@ COLUMNS = {
 
 _TIME = re.compile(r"Timestamp *: *[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d) (\d{4})$")
 _GPU = re.compile(r"GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}(?:\.[0-9A-Fa-f])?)$")
-_LINE = re.compile(r"( *)([^:]{1,80}?) *: *(.*)$")
 _LOST = re.compile(
     r"Unable to determine the device handle for (?:GPU ?)?([0-9A-Fa-f:.]{7,20}?)[.:]? |No devices were found"
 )
@@ -91,9 +90,9 @@ def _read_report(log: Log, options: Options) -> Imported:
         elif match := _LOST.search(text):
             place = gpu_faults.pci(match[1]) if match[1] else "all"
             gpus.append(_Gpu(number, place, text, faults=[(number, text, Effect("down", "gpu_lost"))]))
-        elif match := _LINE.match(line):
+        elif ":" in text:
             if gpus:
-                _field(found, gpus[-1], number, section, match, options)
+                _field(found, gpus[-1], number, section, text, options)
         elif line[:1] == " ":
             section = text.casefold()
     if not gpus:
@@ -113,9 +112,10 @@ def _read_report(log: Log, options: Options) -> Imported:
     return found.finish()
 
 
-def _field(found: Collector, gpu: _Gpu, number: int, section: str, match: re.Match[str], options: Options) -> None:
+def _field(found: Collector, gpu: _Gpu, number: int, section: str, text: str, options: Options) -> None:
     """Take one line of a GPU."""
-    name, value = match[2].strip().casefold(), match[3].strip()
+    label, _, value = (part.strip() for part in text.partition(":"))
+    name = label.casefold()
     if name == "gpu uuid":
         gpu.uuid = value
     elif name == "serial number" and value != "N/A":
@@ -126,12 +126,12 @@ def _field(found: Collector, gpu: _Gpu, number: int, section: str, match: re.Mat
             found.unknown_state(f"GPU Recovery Action {value}")
         if says != "no_outage":
             state: State = "down" if says == "down" else "degraded" if says == "degraded" else "unknown"
-            gpu.faults.append((number, match[0], Effect(state, "154")))
+            gpu.faults.append((number, text, Effect(state, "154")))
     elif (fault := FIELDS.get((section, name))) is not None:
-        _flag(found, gpu, number, match[0], fault, value, options)
+        _flag(found, gpu, number, text, fault, value, options)
     elif value == "ERR!" or value == "Unknown Error" or value == "GPU is lost":
-        found.unknown_state(f"{match[2].strip()}: {value}")
-        gpu.faults.append((number, match[0], Effect("unknown" if value == "ERR!" else "down", "gpu_lost")))
+        found.unknown_state(f"{label}: {value}")
+        gpu.faults.append((number, text, Effect("unknown" if value == "ERR!" else "down", "gpu_lost")))
 
 
 def _flag(found: Collector, gpu: _Gpu, number: int, raw: str, fault: str, value: str, options: Options) -> None:
@@ -228,7 +228,7 @@ def _time(log: Log, clock: Clock, options: Options, written: re.Match[str] | Non
 
 
 def _say_attached(found: Collector, log: Log, seen: int) -> None:
-    attached = re.search(r"(?m)^Attached GPUs *: *(\d{1,4})\s*$", log.text)
+    attached = re.search(r"(?m)^Attached GPUs *: *(\d{1,4})[ \r]*$", log.text)
     if attached and int(attached[1]) != seen:
         found.note(f"the report counts {attached[1]} GPUs and shows {seen}: it was cut, or GPUs are missing")
 
@@ -244,7 +244,10 @@ def _sniff(log: Log) -> int:
     head = log.head
     if "NVSMI LOG" in head or "<nvidia_smi_log>" in head or "nvidia_smi_log SYSTEM" in head:
         return 92
-    if re.search(r"(?m)^GPU [0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d\s*$", head) and "Driver Version" in head:
+    if (
+        re.search(r"(?m)^GPU [0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d[ \r]*$", head)
+        and "Driver Version" in head
+    ):
         return 90
     if _BANNER.search(head) or "Unable to determine the device handle for" in head:
         return 70

@@ -10,7 +10,7 @@ from slakit.statements.importers.imported import Imported
 from slakit.statements.importers.log import Log
 from slakit.statements.importers.refusal import refused
 
-_VERSION = re.compile(r"(?m)^[\s\"'-]*apiVersion[\"']?\s*:\s*[\"']?openslo/v\d")
+_VERSION = re.compile(r"(?m)^[ \t\"'-]{0,40}apiVersion[\"']? {0,4}: {0,4}[\"']?openslo/v\d")
 
 
 def read_openslo(log: Log, options: Options) -> Imported:

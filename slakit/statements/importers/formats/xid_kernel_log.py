@@ -7,7 +7,7 @@ Lines of one GPU within `GROUP_SECONDS` of the line before are one fault, and th
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -36,15 +36,27 @@ _SERIAL = re.compile(r"NVRM: GPU Board Serial Number: (\S{1,40})")
 
 
 @dataclass(frozen=True, slots=True)
-class _Fault:
+class _Suspect:
     """One line that says something about a unit."""
+
+    line: KernelLine
+    place: str
+    card: str
+    """UUID and serial number of the GPU, as far as the log gave them."""
+    effect: Effect
+    words: str
+    private: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """A suspicion with its time and its unit."""
 
     line: KernelLine
     placed: Placed
     unit: str
     place: str
     card: str
-    """UUID and serial number of the GPU, as far as the log gave them."""
     effect: Effect
     words: str
     private: tuple[str, ...]
@@ -59,9 +71,8 @@ def read(log: Log, options: Options) -> Imported:
         When no fault of the file can be placed for want of a zone, a time of capture or a unit.
     """
     found = Collector(log, "xid-kernel-log")
-    lines = [kernel_times.parsed(number, line) for number, line in log.lines()]
-    clock = KernelClock(Clock(log, options), options, lines)
-    faults, nameless = _faults(found, lines, clock, options)
+    clock = KernelClock(Clock(log, options), options)
+    faults, nameless = _placed(found, list(_suspects(found, clock, options)), clock, options)
     _refuse_unplaced(found, clock, nameless, faults)
     groups: dict[tuple[str, str], list[list[_Fault]]] = {}
     for fault in sorted(faults, key=lambda one: (one.placed.at, one.line.number)):
@@ -78,15 +89,13 @@ def read(log: Log, options: Options) -> Imported:
     return found.finish()
 
 
-def _faults(
-    found: Collector, lines: Sequence[KernelLine], clock: KernelClock, options: Options
-) -> tuple[list[_Fault], int]:
-    """Return the faults, every other line accounted for, and how many faults have no unit."""
-    faults: list[_Fault] = []
+def _suspects(found: Collector, clock: KernelClock, options: Options) -> Iterator[_Suspect]:
+    """Yield each line that says something about a unit; account for every other one."""
     cards: dict[tuple[str | None, str], str] = {}
     seen_last: dict[str | None, str] = {}
-    nameless = 0
-    for line in lines:
+    for number, text in found.log.lines():
+        line = kernel_times.parsed(number, text)
+        clock.see(line)
         if line.program not in (None, "kernel"):
             found.leave_out("a line of another program than the kernel")
             continue
@@ -101,46 +110,58 @@ def _faults(
                 cards[line.host, place] += f", serial {serial[1]}"
             found.leave_out("names a GPU")
             continue
-        xid, sxid = _XID.match(line.message), _SXID.match(line.message)
-        match = xid or sxid
-        if match is None:
-            if _MENTIONS.search(line.message):
-                found.skip(line.number, line.raw, "a fault line that cannot be read")
-            else:
-                found.leave_out("no line of a GPU fault")
-            continue
-        place, code, text = (
-            gpu_faults.pci(match[1].split()[0] if match[1].split() else ""),
-            int(match[2]),
-            match[3] or "",
-        )
-        process = _PROCESS.match(text)
-        words = process[3] if process else text
-        named = (process[2] or "") if process else ""
-        private = () if options.with_names or not named or named == "<unknown>" else (named,)
-        if sxid and _DATA.match(words):
-            found.leave_out("data of the SXID before it")
-            continue
-        effect = (
-            gpu_faults.xid(code, words, options.fault_list) if xid else gpu_faults.sxid(code, words, options.fault_list)
-        )
-        if effect.state is None:
-            found.leave_out(effect.reason)
-            continue
-        unit = line.host or options.unit_id
+        suspect = _suspect(found, line, cards, options)
+        if suspect is not None:
+            yield suspect
+
+
+def _suspect(
+    found: Collector, line: KernelLine, cards: Mapping[tuple[str | None, str], str], options: Options
+) -> _Suspect | None:
+    """Return what a line of a fault says; account for it where it says nothing."""
+    xid, sxid = _XID.match(line.message), _SXID.match(line.message)
+    match = xid or sxid
+    if match is None:
+        if _MENTIONS.search(line.message):
+            found.skip(line.number, line.raw, "a fault line that cannot be read")
+        else:
+            found.leave_out("no line of a GPU fault")
+        return None
+    place, code, text = gpu_faults.pci((match[1].split() or [""])[0]), int(match[2]), match[3] or ""
+    process = _PROCESS.match(text)
+    words = process[3] if process else text
+    named = (process[2] or "") if process else ""
+    private = () if options.with_names or not named or named == "<unknown>" else (named,)
+    if sxid and _DATA.match(words):
+        found.leave_out("data of the SXID before it")
+        return None
+    effect = (gpu_faults.xid if xid else gpu_faults.sxid)(code, words, options.fault_list)
+    if effect.state is None:
+        found.leave_out(effect.reason)
+        return None
+    if not effect.is_known:
+        found.unknown_state(f"XID {code}" if xid else f"SXID {code}")
+    return _Suspect(line, place, cards.get((line.host, place), ""), effect, words, private)
+
+
+def _placed(
+    found: Collector, suspects: Sequence[_Suspect], clock: KernelClock, options: Options
+) -> tuple[list[_Fault], int]:
+    """Return the faults with their times and units, the rest skipped, and how many name no unit."""
+    faults: list[_Fault] = []
+    nameless = 0
+    for one in suspects:
+        unit = one.line.host or options.unit_id
+        nameless += unit is None
         try:
-            placed = clock.place(line)
+            placed = clock.place(one.line)
         except TimeError as error:
-            nameless += unit is None
-            found.skip(line.number, line.raw, str(error), private)
+            found.skip(one.line.number, one.line.raw, str(error), one.private)
             continue
         if unit is None:
-            nameless += 1
-            found.skip(line.number, line.raw, "names no host: name the unit with --unit", private)
-            continue
-        if not effect.is_known:
-            found.unknown_state(f"XID {code}" if xid else f"SXID {code}")
-        faults.append(_Fault(line, placed, unit, place, cards.get((line.host, place), ""), effect, words, private))
+            found.skip(one.line.number, one.line.raw, "names no host: name the unit with --unit", one.private)
+        else:
+            faults.append(_Fault(one.line, placed, unit, one.place, one.card, one.effect, one.words, one.private))
     return faults, nameless
 
 

@@ -1,0 +1,190 @@
+"""Logs and record files to the records of a statement: names, repeats, order, and every problem at once."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from schemas.errors import DealError, MissingTermError
+from slakit.load import load_deal
+from slakit.statements.gather import Sources, gathered
+from slakit.statements.importers.form import Options
+from slakit.statements.record_files import read_records
+
+HEAD = "unit_id,started_at,ended_at,cause,cause_party\n"
+ONE = HEAD + "n02,2026-10-03T07:14Z,2026-10-03T14:41Z,xid 79,provider\n"
+
+
+def units_of(stated):
+    return [(incident.unit_id, incident.started_at) for incident in stated.gathered.records.incidents]
+
+
+@pytest.mark.parametrize("name", ["n02", "N02", " n02 ", "n02.ridge.example", "N02.Ridge.Example"])
+def test_a_log_name_leads_to_its_unit_by_id_or_pattern_in_any_case(state, name):
+    found = state(HEAD + f"{name},2026-10-03T07:14Z,2026-10-03T14:41Z,xid 79,provider\n")
+    assert [unit for unit, _ in units_of(found)] == ["n02"]
+    assert not found.gathered.not_mapped
+
+
+@pytest.mark.parametrize(
+    "name", ["n13", "n2", "xn02", "n02.ridge", "n02.ridge.example.org", "n02 n03", "ridge.example"]
+)
+def test_a_name_that_fits_no_unit_is_listed_with_its_records_and_counts_nothing(state, name):
+    row = f"{name},2026-10-03T07:14Z,2026-10-03T14:41Z,xid 79,provider\n"
+    found = state(HEAD + row + row.replace("07:14", "06:14"))
+    assert found.gathered.not_mapped == {name: 2}
+    assert not found.gathered.records.incidents
+    assert found.document["not_mapped"] == {name: 2}
+    assert found.document["total"]["amount"] == "0.00"
+
+
+def test_a_name_that_two_patterns_lead_to_different_units_is_refused(state, ridge):
+    deal = ridge.replace('"{}.ridge.example"', '"{}-*", "*-{}"')
+    with pytest.raises(DealError, match=r"'n02-n03', which stands for n02 and n03"):
+        state(ONE.replace("n02", "n02-n03"), deal)
+
+
+def test_a_pattern_without_a_place_for_the_id_is_refused(state, ridge):
+    with pytest.raises(DealError, match=r"a pattern with \{\} in the place of the id"):
+        state(ONE, ridge.replace('"{}.ridge.example"', '"node.ridge.example"'))
+
+
+def test_records_that_say_the_same_become_one_and_keep_the_evidence_of_both(state):
+    found = state({"a_csv": ONE, "b_csv": ONE})
+    (incident,) = found.gathered.records.incidents
+    assert [str(line) for line in incident.evidence] == ["a.csv:2", "b.csv:2"]
+    assert found.gathered.merged == found.document["merged"] == 1
+    assert found.document["total"] == state(ONE).document["total"]
+
+
+def test_records_that_differ_in_one_field_stay_apart_and_no_minute_counts_twice(state):
+    found = state({"a_csv": ONE, "b_csv": ONE.replace("xid 79", "xid 48")})
+    assert len(found.gathered.records.incidents) == 2
+    assert found.document["total"] == state(ONE).document["total"]
+
+
+def test_the_order_of_files_and_rows_changes_nothing(state):
+    rows = [
+        "n02,2026-10-03T07:14Z,2026-10-03T14:41Z,xid 79,provider\n",
+        "n02,2026-10-03T14:00Z,2026-10-03T16:00Z,nic,provider\n",
+        "n07,2026-10-05T01:00Z,2026-10-05T03:00Z,nic,provider\n",
+        "n07,2026-10-09T01:00Z,,psu,provider\n",
+    ]
+    first = state({"a_csv": HEAD + "".join(rows[:2]), "b_csv": HEAD + "".join(rows[2:])})
+    turned = state({"b_csv": HEAD + "".join(rows[:1:-1]), "a_csv": HEAD + "".join(rows[1::-1])})
+
+    def without_places(document):
+        """Leave out what names a row: records, evidence and steps carry its number."""
+        return [
+            {k: v for k, v in line.items() if "minutes" in k or k in ("unit", "payable", "availability")}
+            for line in document["periods"]
+        ]
+
+    assert units_of(first) == units_of(turned)
+    assert without_places(first.document) == without_places(turned.document)
+    assert first.document["total"] == turned.document["total"]
+
+
+def test_the_same_files_in_another_order_give_the_same_lines_and_steps(state):
+    parts = {"a_csv": ONE, "b_csv": ONE.replace("n02", "n03")}
+    first, turned = state(parts), state(dict(reversed(parts.items())))
+    assert first.document["periods"] == turned.document["periods"]
+    assert first.document["incidents"] == turned.document["incidents"]
+
+
+def test_time_of_one_monitor_that_is_down_and_unknown_at_once_is_down(state):
+    head = "unit_id,state,started_at,ended_at,monitor_id\n"
+    down, unknown = (
+        "n02,down,2026-10-03T07:00Z,2026-10-03T09:00Z,m1\n",
+        "n02,unknown,2026-10-03T08:00Z,2026-10-03T10:00Z,m1\n",
+    )
+    (line,) = [one for one in state(head + unknown + down).document["periods"] if one["unit"] == "n02"]
+    assert (line["counted_minutes"], line["unknown_minutes"]) == (120, 60)
+
+
+def test_an_open_record_counts_up_to_the_time_of_the_statement(state):
+    found = state(HEAD + "n02,2026-10-03T07:00Z,,nic,provider\n", as_of=datetime(2026, 10, 3, 9, tzinfo=UTC))
+    (line,) = [one for one in found.document["periods"] if one["unit"] == "n02"]
+    assert line["counted_minutes"] == 120
+
+
+def test_a_deal_without_units_says_where_to_name_them(files, ridge):
+    written = files(deal_yaml=ridge[: ridge.index("operations:")], log_csv=ONE)
+    deal = load_deal(written["deal_yaml"]).deal
+    with pytest.raises(MissingTermError, match=r"operations\.units"):
+        gathered(deal, Sources((written["log_csv"],)), Options())
+
+
+def test_problems_of_all_files_come_at_once(files, ridge):
+    written = files(
+        deal_yaml=ridge,
+        log_csv="nothing, that, is a log\n1,2,3\n",
+        windows_csv="id,kind,starts_at,ends_at\nw1,holiday,2026-10-12T05:00Z,2026-10-12T07:00Z\n",
+        notices_csv="id,kind,sent_at\nm1,maintenance,tomorrow\n",
+    )
+    sources = Sources((written["log_csv"],), windows=written["windows_csv"], notices=written["notices_csv"])
+    with pytest.raises(DealError, match="found") as caught:
+        gathered(load_deal(written["deal_yaml"]).deal, sources, Options())
+    assert {problem.file for problem in caught.value.problems if problem.file} >= {"windows.csv", "notices.csv"}
+    assert any("log.csv" in (problem.path, problem.file) for problem in caught.value.problems)
+
+
+WINDOWS = [
+    {"id": "w1", "kind": "scheduled", "starts_at": "2026-10-12T05:00Z", "ends_at": "2026-10-12T07:00Z", "unit_ids": ["n05", "n06"], "notice_id": "m1"},
+    {"id": "w2", "kind": "emergency", "starts_at": "2026-10-13T05:00Z", "ends_at": "2026-10-13T07:00Z", "unit_ids": ["n07"]},
+]  # fmt: skip
+FORMS = {
+    "records.csv": "id,kind,starts_at,ends_at,unit_ids,notice_id\n"
+    "w1,scheduled,2026-10-12T05:00Z,2026-10-12T07:00Z,n05;n06,m1\n\n"
+    "w2,emergency,2026-10-13T05:00Z,2026-10-13T07:00Z,n07,\n",
+    "records.json": json.dumps(WINDOWS),
+    "keyed.json": json.dumps({"windows": WINDOWS, "notices": []}),
+    "records.jsonl": "\n".join(json.dumps(row) for row in WINDOWS) + "\n",
+    "records.yaml": json.dumps({"windows": WINDOWS}, indent=1),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_of_a_record_file_gives_the_same_records(tmp_path, name):
+    path, plain = tmp_path / name, tmp_path / "plain.json"
+    path.write_text(FORMS[name])
+    plain.write_text(json.dumps(WINDOWS))
+    assert read_records(path, "windows") == read_records(plain, "windows")
+    assert [window.id for window in read_records(path, "windows")] == ["w1", "w2"]
+
+
+def test_a_record_file_names_every_problem_with_its_line(tmp_path):
+    path = tmp_path / "w.csv"
+    path.write_text(
+        "id,kind,starts_at,ends_at,colour\nw1,holiday,2026-10-12T05:00Z,2026-10-12T07:00Z,\n"
+        "w2,scheduled,2026-10-12T05:00Z,yesterday,\nw3,scheduled,2026-10-12T05:00Z,2026-10-12T07:00Z,red\n"
+    )
+    with pytest.raises(DealError, match="holiday") as caught:
+        read_records(path, "windows")
+    assert {problem.line for problem in caught.value.problems} == {2, 3, 4}
+    assert all(problem.file == "w.csv" for problem in caught.value.problems)
+
+
+def test_a_row_with_a_cell_too_many_is_named_and_loses_nothing_in_silence(tmp_path):
+    path = tmp_path / "w.csv"
+    path.write_text("id,kind,starts_at,ends_at\nw1,scheduled,2026-10-12T05:00Z,2026-10-12T07:00Z,extra\n")
+    with pytest.raises(DealError, match="5 cells") as caught:
+        read_records(path, "windows")
+    assert caught.value.problems[0].line == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "id,id\n1,2\n"),
+        ("a.json", '{"holidays": []}'),
+        ("a.json", "[1, 2"),
+        ("a.yaml", "windows: 7\n"),
+        ("a.jsonl", '{"id": "w1"}\n{"id": \n'),
+    ],
+)
+def test_what_is_no_record_file_is_refused(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(DealError, match="found"):
+        read_records(path, "windows")
