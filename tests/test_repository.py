@@ -20,7 +20,7 @@ FOLDERS = {*PACKAGES, "templates", "tests", "docs", "examples", "benchmarks"}
 MADE_LOCALLY = {"out", "dist", "__pycache__"}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "requirements.lock").read_text()
-HEAVY = ("numpy", "pandas", "scipy", "statsmodels", "weasyprint", "streamlit")
+HEAVY = ("holidays", "numpy", "pandas", "polars", "scipy", "statsmodels", "weasyprint", "streamlit")
 
 # The names are put together here, so that this file is no exception to its own rule.
 INDEX_HOSTS = re.compile(

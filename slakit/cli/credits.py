@@ -37,6 +37,7 @@ class Request:
     captured_at: str | None
     as_of: str | None
     with_names: bool
+    nodes: bool
     out: Path | None
 
 
@@ -46,6 +47,8 @@ def run(asked: Request) -> Outcome:
         if asked.out.suffix.lower() not in ENDINGS:
             raise typer.BadParameter(f"{asked.out} does not end in {', '.join(ENDINGS)}", param_hint="-o")
         refuse_place(asked.out, "-o", asked.deal)
+    if asked.nodes:
+        return _nodes(asked)
     as_of, captured = moment_of(asked.as_of, "--as-of"), moment_of(asked.captured_at, "--captured-at")
     loaded = load_deal(asked.deal)
     from slakit.reports import credits_terminal
@@ -75,3 +78,23 @@ def run(asked: Request) -> Outcome:
 
             write(found, asked.out)
     return Outcome(found.document, lambda terminal: credits_terminal.show(terminal, found.document))
+
+
+def _nodes(asked: Request) -> Outcome:
+    """Return the table of nodes from one file of telemetry."""
+    if len(asked.logs) > 1:
+        raise typer.BadParameter("one file of telemetry at a time", param_hint="--nodes")
+    if asked.out is not None and asked.out.suffix.lower() not in (".csv", ".json"):
+        raise typer.BadParameter(f"{asked.out} does not end in .csv or .json", param_hint="-o")
+    loaded = load_deal(asked.deal)
+    from slakit.files import write_whole
+    from slakit.json_text import json_text
+    from slakit.reports import nodes_terminal
+    from slakit.statements.node_table import document, node_table, table_csv
+
+    with placed(loaded):
+        found = node_table(loaded.deal, asked.logs[0], asked.units, asked.periods, known_zone(asked.zone))
+    said = document(loaded.deal, found)
+    if asked.out is not None:
+        write_whole(asked.out, table_csv(found) if asked.out.suffix.lower() == ".csv" else json_text(said).encode())
+    return Outcome(said, lambda terminal: nodes_terminal.show(terminal, said))

@@ -223,6 +223,9 @@ def credits(
         str | None, typer.Option("--as-of", metavar="T", help="Nothing after this is known; default, all is.")
     ] = None,
     with_names: Annotated[bool, typer.Option("--with-names", help="Keep names of users and jobs.")] = False,
+    nodes: Annotated[
+        bool, typer.Option("--nodes", help="The table of nodes alone, from telemetry of any size.")
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", metavar="FILE", help="Statement .pdf, lines .csv, all .json, claim pack .zip."),
@@ -234,7 +237,7 @@ def credits(
 
     asked = command.Request(
         deal, tuple(logs), periods, windows, notices, units, ledger, tickets, tuple(against or ()), contract,
-        zone, form, level, unit, captured_at, as_of, with_names, out,
+        zone, form, level, unit, captured_at, as_of, with_names, nodes, out,
     )  # fmt: skip
     _finish(as_json, command.run, asked)
 

@@ -43,12 +43,12 @@ def print_report(html: str) -> PrintedPdf:
     words = unescape(_TAG.sub("", _STYLE.sub("", html)))
     missing = sorted(set(words) - signs() - set("\n\t"))
     if missing:
-        signs = ", ".join(f"{sign!r} (U+{ord(sign):04X})" for sign in missing[:8])
+        listed = ", ".join(f"{sign!r} (U+{ord(sign):04X})" for sign in missing[:8])
         raise DealError(
             [
                 Problem(
                     "title, parties or names of tranches",
-                    signs,
+                    listed,
                     "signs that IBM Plex can print",
                     "write it in Latin or Cyrillic letters",
                 )

@@ -19,7 +19,8 @@ A clause folder holds `cases.yaml`, a list of cases. Each is worked on the deal 
     rule, facts   instead of records: the rule of delivery or term that is asked, and what it is told
     worked        the arithmetic in sentences, printed as a worked example
     expect        total and lost in money; counted, excluded, window and unknown minutes, availability and claim_by of
-                  the first line; rights {arises, until}; note, words of a note of the statement
+                  the first line; object_by of the first settlement; late_from of a refund; rights {arises, until};
+                  note, words of a note of the statement
     shows         paragraphs of this clause whose steps the rules must name on the way
 """
 
@@ -43,6 +44,7 @@ from risk.contract_rules import (
     paragraphs,
     prepayment,
     take_or_pay,
+    termination_refund,
 )
 from risk.contract_rules.lines import Statement
 from risk.contract_rules.records import Records
@@ -75,6 +77,7 @@ def cases() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 CASES = list(cases())
+REFUNDED = ("prepaid", "unused_credits", "delay_damages", "fees_for_later")
 
 
 def names(pattern: str) -> list[str]:
@@ -197,6 +200,7 @@ def stated(case: dict[str, Any]) -> tuple[dict[str, Any], Iterable[Step]]:
         "unknown": line.unknown_minutes,
         "availability": line.availability,
         "claim_by": line.claim_by,
+        "object_by": found.settlements[0].object_by,
         "rights": [{"kind": r.kind, "arises": r.arises, "until": r.exercise_by} for r in found.rights],
         "note": " ".join(found.notes),
     }
@@ -239,6 +243,11 @@ def asked(case: dict[str, Any]) -> tuple[dict[str, Any], Iterable[Step]]:
         amount = Money(Decimal(facts["amount"]), "USD")
         balances = prepayment.exact(amount, facts["term_months"], Prepayment.model_validate(facts["terms"]))
         return {"total": str(balances.value[facts["month"] - 1].amount)}, balances.steps
+    if case["rule"] == "termination_refund":
+        money = {name: Money(Decimal(facts.get(name, "0.00")), "USD") for name in REFUNDED}
+        account = termination_refund.Account(months_served=facts["months_served"], **money)
+        refund = termination_refund.exact(account, facts["ended_on"], deal_of(case))
+        return {"total": str(refund.value.total.amount), "late_from": refund.value.late_from}, refund.steps
     if case["rule"] == "monthly_price":
         price = Price.model_validate(facts["price"])
         monthly = monthly_price.exact(price, facts["count"], facts["hours"], "commercial.charges.compute.price")

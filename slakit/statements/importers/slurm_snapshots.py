@@ -14,8 +14,8 @@ from slakit.statements.importers.imported import Bound, Collector, State
 from slakit.statements.importers.slurm_states import Meaning
 
 SNAPSHOT = (
-    "a snapshot: it shows no end, and nothing that ended before it; each start is the time at which the reason was set, "
-    "which somebody who writes a new reason moves"
+    "a snapshot: it shows no end, and nothing that ended before it; each start is the time at which the reason was "
+    "set, which somebody who writes a new reason moves"
 )
 NO_TIME = (
     "a node without a time of its reason: it is taken from the time of the snapshot on, and began at some time before"
@@ -77,17 +77,17 @@ def _account(
     used, problem = False, None
     for node in firsts:
         others = by_node[node][1:]
-        state, note = record.meaning.state, record.meaning.note
+        state, notes = record.meaning.state, record.meaning.notes
         differing = [one for one in others if one.meaning.state != state]
         if differing:
-            state, note = "unknown", TWO_STATES
+            state, notes = "unknown", (TWO_STATES,)
             found.unknown_state(" and ".join(dict.fromkeys(str(one.state) for one in by_node[node])))
         elif record.state is None:
             found.unknown_state(NO_STATE)
         else:
             for word in record.meaning.unmapped or ((record.state or "(blank)",) if state == "unknown" else ()):
                 found.unknown_state(word)
-        if note is not None:
+        for note in notes:
             found.note(note)
         if state is None:
             found.healthy(node)

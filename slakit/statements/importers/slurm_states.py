@@ -32,7 +32,7 @@ class Meaning:
 
     state: State | None
     """None where they are no outage."""
-    note: str | None = None
+    notes: tuple[str, ...] = ()
     """What a reader must know of how they were taken."""
     unmapped: tuple[str, ...] = ()
     """Words that no table knows."""
@@ -86,28 +86,29 @@ def meaning(words: Iterable[str]) -> Meaning:
     table = slurm_words().classes
     classes = {table[word] for word in words if word in table}
     unmapped = tuple(word for word in words if word not in table)
-    state, note = _decided(classes, is_empty=not words, has_unmapped=bool(unmapped))
-    return Meaning(state, note, unmapped)
+    state, *notes = _decided(classes, is_empty=not words, has_unmapped=bool(unmapped))
+    return Meaning(state, tuple(notes), unmapped)
 
 
-def _decided(classes: set[str], *, is_empty: bool, has_unmapped: bool) -> tuple[State | None, str | None]:
-    """Return the state and its note."""
+def _decided(classes: set[str], *, is_empty: bool, has_unmapped: bool) -> tuple[State | None, *tuple[str, ...]]:
+    """Return the state and its notes."""
+    drain: tuple[State, str] | None = None
+    if "draining" in classes or ("drain" in classes and "busy" in classes):
+        drain = "degraded", DRAINING
+    elif "drained" in classes or ("drain" in classes and "idle" in classes):
+        drain = "down", DRAINED
+    elif "drain" in classes:
+        drain = "down", DRAIN_ALONE
     if "down" in classes:
-        return "down", DOWN_IN_MAINTENANCE if "planned" in classes else None
+        return ("down", DOWN_IN_MAINTENANCE) if "planned" in classes else ("down",)
     if "planned" in classes:
         return "planned", PLANNED
     if "not responding" in classes and "power saving" not in classes:
-        return "down", NOT_RESPONDING
-    if "draining" in classes or ("drain" in classes and "busy" in classes):
-        return "degraded", DRAINING
-    if "drained" in classes or ("drain" in classes and "idle" in classes):
-        return "down", DRAINED
-    if "drain" in classes:
-        return "down", DRAIN_ALONE
+        return ("down", NOT_RESPONDING, drain[1]) if drain == ("down", DRAINED) else ("down", NOT_RESPONDING)
+    if drain is not None:
+        return drain
     if "degraded" in classes:
-        return "degraded", None
+        return ("degraded",)
     if is_empty or has_unmapped or "unknown" in classes:
-        return "unknown", None
-    if "power saving" in classes:
-        return None, POWER_SAVING
-    return None, None
+        return ("unknown",)
+    return (None, POWER_SAVING) if "power saving" in classes else (None,)

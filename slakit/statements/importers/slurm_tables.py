@@ -14,6 +14,9 @@ from slakit.statements.importers.log import Log
 MOST_LINES = 20
 """Lines that one row may span. [1]"""
 
+MAY_BE_BLANK = frozenset({"user", "reason", "reasonuid", "timeend", "comment"})
+"""Columns that may be blank in a good row, so that a bar at its end may stand before one of them."""
+
 _DASHES = re.compile(r"\s*-+(?:\s+-+)*\s*")
 
 
@@ -46,6 +49,8 @@ class Header:
     spans: tuple[tuple[int, int], ...] = ()
     """Where each column begins and ends, for fixed widths."""
     delimiter: str | None = None
+    is_closed: bool = False
+    """Whether a bar stands after the last column too."""
 
 
 def first_lines(log: Log, most: int = 2) -> list[tuple[int, str]]:
@@ -67,8 +72,11 @@ def header_of(log: Log, delimiter: str = "|") -> Header | None:
     number, first = lines[0]
     if delimiter in first:
         cells = first.split(delimiter)
-        names = cells[:-1] if not cells[-1].strip() else cells
-        return Header(number, tuple(name.strip().casefold() for name in names), delimiter=delimiter)
+        is_closed = not cells[-1].strip()
+        names = cells[:-1] if is_closed else cells
+        return Header(
+            number, tuple(name.strip().casefold() for name in names), delimiter=delimiter, is_closed=is_closed
+        )
     if len(lines) > 1 and _DASHES.fullmatch(lines[1][1]):
         spans = tuple(found.span() for found in re.finditer("-+", lines[1][1]))
         names = [first[start:end].strip().casefold() for start, end in spans]
@@ -110,7 +118,8 @@ def rows(log: Log, header: Header, free: int | None) -> Iterator[Row | BadRow]:
 def _cells(raw: str, header: Header) -> list[str]:
     """Return the fields of a row, without the blank one after a closing bar."""
     cells = raw.split(header.delimiter)
-    return cells[:-1] if len(cells) > len(header.names) and not cells[-1].strip() else cells
+    may_close = header.is_closed or (len(cells) > len(header.names) and header.names[-1] not in MAY_BE_BLANK)
+    return cells[:-1] if may_close and not cells[-1].strip() else cells
 
 
 def _merged(cells: Sequence[str], width: int, free: int | None, delimiter: str) -> list[str]:
@@ -125,7 +134,8 @@ def _merged(cells: Sequence[str], width: int, free: int | None, delimiter: str) 
 def _sliced(number: int, line: str, header: Header) -> Row | BadRow:
     """Return a row of fixed widths; what stands outside the columns shows that it does not fit."""
     outside = "".join(
-        line[end:start] for (_, end), (start, _) in zip(((0, 0), *header.spans), (*header.spans, (None, 0)), strict=True)
+        line[end:start]
+        for (_, end), (start, _) in zip(((0, 0), *header.spans), (*header.spans, (None, 0)), strict=True)
     )
     if outside.strip():
         return BadRow(number, line, "does not fit the widths of the dashes under the header")

@@ -58,7 +58,7 @@ n10,2026-10-28T01:00Z,2026-10-28T01:00:40Z,flap,provider
 login1,2026-10-30T01:00Z,2026-10-30T02:00Z,reboot,provider
 n11,2026-13-30T01:00Z,2026-10-30T02:00Z,reboot,provider
 """
-"""Worked by hand: n02 447 min (25 %), n05 195 less 120 excluded (met), n07 to n09 405 min each (10 %), n10 too short."""
+"""Worked by hand: n02 447 min (25 %), n05 195 less 120 excluded (met), n07 to n09 405 min (10 %), n10 too short."""
 WINDOWS = "id,kind,starts_at,ends_at,unit_ids,notice_id\nw1,scheduled,2026-10-12T05:00Z,2026-10-12T07:00Z,n05,m1\n"
 NOTICES = "id,kind,sent_at,unit_ids\nm1,maintenance,2026-10-01T00:00Z,n05\n"
 

@@ -52,7 +52,7 @@ def test_spares_have_no_fee_and_take_no_share(units, ridge):
     )
     assert {found[name].monthly_fee for name in ("s1", "s2", "s3")} == {Decimal(0)}
     assert found["n01"].monthly_fee == Decimal(10000)
-    assert found["s1"].spare and not found["n01"].spare
+    assert [found[name].spare for name in ("s1", "n01")] == [True, False]
 
 
 TWO = """\

@@ -73,7 +73,7 @@ def read(log: Log, options: Options) -> Imported:
     free = header.names.index("reason") if "reason" in header.names else None
     seen: set[tuple[str, ...]] = set()
     ends_in_break = log.data[-1:] in (b"\n", b"\r")
-    last = log.text.count("\n") + 1
+    last = max((number for number, _ in log.lines()), default=0)
     for row in slurm_tables.rows(log, header, free):
         if isinstance(row, BadRow):
             found.skip(row.line, _bad(row, header, options), row.reason)
@@ -185,7 +185,9 @@ def _bounds(found: Collector, incident: str, start: Reading, end: Reading | None
     """Note what is known of a start or an end only within bounds."""
     if earliest is not None:
         found.bound(Bound(incident, "started_at", earliest, start.later or start.at))
-        found.note("a node that did not respond may have failed up to SlurmdTimeout, 300 s by default, before TimeStart")
+        found.note(
+            "a node that did not respond may have failed up to SlurmdTimeout, 300 s by default, before TimeStart"
+        )
         if start.later is not None:
             found.note(slurm_times.TWICE)
         start = Reading(start.at)
@@ -207,8 +209,8 @@ def _meaning(found: Collector, header: Header, cells: dict[str, str]) -> Meaning
     meaning = slurm_states.meaning(words)
     for word in meaning.unmapped or ((written or "(blank)",) if meaning.state == "unknown" else ()):
         found.unknown_state(word)
-    if meaning.note is not None:
-        found.note(meaning.note)
+    for note in meaning.notes:
+        found.note(note)
     return meaning
 
 
