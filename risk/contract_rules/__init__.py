@@ -20,28 +20,31 @@ A statement follows this order, which may not be changed:
 10. shape of the credit                         `credit_shape`, `bands`, `linear`, `steps`, `duration_table`,
                                                 `multiple_of_price`, `per_breach`, `hour_waiver`, `onset_plus_hourly`,
                                                 `term_extension`, `unstated`, `hourly_price`
-11. base of the credit                          `credit_base`
+11. base of the credit                          `credit_base`, fees of it `service_fees`
 12. cap of the unit                             `caps`
-13. rounding of each line                       `rounding`
-14. one level or all                            `stacking`
+13. rounding of each line, least amount         `rounding`, `caps`
+14. one level or all, one head or all           `stacking`
 15. claims                                      `claims`
 16. cap of the month                            `caps`
-17. cap of the year                             `caps`
-18. rights to leave                             `chronic_failure`, `single_outage`, `exercise_window`,
+17. caps of the year and the term               `caps`
+18. rights to leave                             `chronic_failure`, `single_outage`, `cumulative_hours`, `same_cause`,
+                                                `cap_reached`, `replacement_missed`, `exercise_window`,
                                                 `prolonged_force_majeure`
 19. form of payment                             `credit_form`
 
 Steps 1 to 7 are done for each unit (`unit_history`); racks and clusters come after their nodes, and what their nodes
 bring about (8) joins their own outages before these are tested (4), divided (5) and counted (7). `level_lines` makes
-the lines up to step 13, `settlement` settles them, `rights` looks for rights, `statement` chains all. `counting_rules`
-holds the measurement terms of one service level, `credit_facts` what a shape reads, `counted_outages` the downtime of a
-month by outage, `deadlines` counts days, `intervals` is the algebra of spans of time.
+the lines up to step 13, `settlement` settles them (`choices` steps 13 to 15, `account` the caps and what is carried
+forward), `rights` looks for rights, `statement` chains all. `counting_rules` holds the measurement terms of one service
+level, `credit_facts` what a shape reads, `counted_outages` the downtime of a month by outage, `deadlines` counts days,
+`intervals` is the algebra of spans of time, `rolling_window` finds when time within a window passes a limit.
 
 `head_lines` makes the lines of late replacement (`replacement_times`) and late response (`support_response`), which
 join the others before step 14. `exclusion_ledger` tells how each minute inside a window was judged.
 
 Delivery, price and term stand apart: `adjusted_date`, `delay_damages`, `long_stop`, `monthly_price`, `take_or_pay`,
-`prepayment`, `effective_term`. So does the lender's side, which no clause orders yet: `headroom`, `deductions`,
+`prepayment`, `termination_refund`, `effective_term`; `allocation` follows credits over the invoices, `objection` dates
+statements. So does the lender's side, which no clause orders yet: `headroom`, `deductions`,
 `default_sum`, `backstop_gap`, `contagion`, `earliest_end`, `unit_days`, `patch_age`.
 """
 

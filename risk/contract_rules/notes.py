@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from risk.contract_rules import measured_from, planned_work, root_cause_reports
+from risk.contract_rules import credit_base, deadlines, measured_from, planned_work, root_cause_reports
 from risk.contract_rules.intervals import Spans, clipped
 from risk.contract_rules.judged_window import Case
 from risk.contract_rules.measurement_period import month_span
@@ -23,7 +23,8 @@ def notes(register: Register) -> tuple[str, ...]:
                 *_incidents(register),
                 *_windows(register),
                 *_units(register),
-                *_not_dated(register),
+                *_holidays(register),
+                *_without_fee(register),
             )
         )
     )
@@ -193,12 +194,28 @@ def _fees(register: Register) -> Iterator[str]:
             )
 
 
-def _not_dated(register: Register) -> Iterator[str]:
-    process = register.deal.credits.process
-    yield (
-        f"The day on which a credit statement is due ({process.statement_business_days} business days after the month) "
-        "is not worked out: the terms hold no list of public holidays."
-    )
+def _holidays(register: Register) -> Iterator[str]:
+    """Yield a sentence where nothing says which holidays are no Business Days."""
+    terms = register.terms(register.periods[-1])
+    if not deadlines.business_calendars(terms):
+        yield "No holidays are named (measurement.business_calendars): every Monday to Friday is a Business Day."
+
+
+def _without_fee(register: Register) -> Iterator[str]:
+    """Yield sentences on units whose credits are nothing because no fee stands behind them."""
+    for level_id, level in register.terms(register.periods[-1]).service_levels.items():
+        bare = [
+            unit.id
+            for unit in register.units_of(level)
+            if level.base_share is not None
+            and not any(spell.monthly_fee for spell in unit.spells)
+            and credit_base.priced(unit, register.tree.units, level, level_id).value is unit
+        ]
+        if bare:
+            yield (
+                f"Service level {level_id!r}: {_some(bare)} and the units that contain them have no fee on record; "
+                "their credits are nothing."
+            )
 
 
 def _is_rolled(level: ServiceLevel) -> bool:

@@ -14,6 +14,7 @@ from slakit.reports.credit_statement import lines_csv
 from slakit.reports.credit_statement.letter import letter_text, print_letter
 from slakit.statements.credits import Stated
 from slakit.statements.files import statement_pdf
+from slakit.statements.incident_files import guarded
 
 EVIDENCE = ("unit", "state", "started_at", "ended_at", "minutes", "cause", "file", "line", "text")
 
@@ -52,11 +53,5 @@ def evidence_csv(document: Mapping[str, Any]) -> str:
         lines: Sequence[Mapping[str, Any]] = incident["evidence"] or [{"file": "", "line": "", "text": ""}]
         for line in lines:
             row = {**incident, **line}
-            writer.writerow([_safe(row[name]) for name in EVIDENCE])
+            writer.writerow(["" if row[name] is None else guarded(str(row[name])) for name in EVIDENCE])
     return written.getvalue()
-
-
-def _safe(value: object) -> str:
-    """Return a cell that no spreadsheet takes for a formula."""
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -294,6 +294,10 @@ def _settlement(one: Settlement, clauses: Clauses) -> dict[str, Any]:
         "credit": one.credit.as_json(),
         "payable": one.payable.as_json(),
         "lost": {reason: amount.as_json() for reason, amount in one.lost.items()},
+        "brought_forward": one.brought_forward.as_json(),
+        "carried_forward": one.carried_forward.as_json(),
+        "stated_on": None if one.stated_on is None else one.stated_on.isoformat(),
+        "object_by": _moment(one.object_by),
         "steps": [_step(step, clauses) for step in one.steps],
     }
 

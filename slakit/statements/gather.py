@@ -79,7 +79,10 @@ def read_log(path: Path, options: Options, form: str | None = None) -> ReadLog:
     """
     log = Log.open(path)
     found = form_of(log, form)
-    return ReadLog(found.read(log, options), found.title, sha256(log.data).hexdigest())
+    imported = found.read(log, options)
+    if not imported.records:
+        imported = replace(imported, notes=(*imported.notes, f"{imported.file} holds no record at all"))
+    return ReadLog(imported, found.title, sha256(log.data).hexdigest())
 
 
 def gathered(deal: Deal, sources: Sources, options: Options, form: str | None = None) -> Gathered:

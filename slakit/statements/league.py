@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -157,11 +157,15 @@ def _row(schedule: Schedule, level_id: str, found: Statement | None, refused: st
         "availability_percent": percent(worst.availability) if worst else None,
         "credit": None if why_not else credit.as_json(),
         "days_added": sum(line.days_added for line in lines),
-        "claimable_until": min((line.claim_by for line in lines if line.claim_by), default=None),
+        "claimable_until": _text(min((line.claim_by for line in lines if line.claim_by), default=None)),
         "claim": _claim(schedule.deal),
         "claim_window": _claim_window(schedule.deal),
         "reason": why_not or _reason(lines, credit, level.target is not None),
     }
+
+
+def _text(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _availability(line: Line) -> Fraction:

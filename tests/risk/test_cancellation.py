@@ -439,3 +439,35 @@ def test_the_words_on_what_is_left_out_follow_the_terms():
     assert "compares rents alone" in words(notice_data(provider="rational"))
     assert "provider" not in words(notice_data(party="customer", provider="rational"))
     assert "provider" not in words(golden_data())
+
+
+def test_rights_that_are_not_simulated_are_named():
+    data = golden_data()
+    level = next(iter(data["service_levels"]))
+    limbs = [
+        {"form": "cumulative_hours", "service_level": level, "hours": 10, "window_days": 30},
+        {"form": "same_cause", "service_level": level, "count": 2, "window_days": 30},
+        {"form": "replacement_missed", "count": 2, "window_days": 30},
+    ]
+    data["cancellation"]["chronic_failure"] = {"limbs": limbs}
+    words = " ".join(Model.of(Deal.model_validate(data)).risks["cancellation"].ignores())
+    for limb in limbs:
+        assert f"no right of form {limb['form']!r} is simulated" in words
+
+
+def test_a_cap_that_is_reached_gives_a_right_in_the_month_in_which_it_is():
+    data = golden_data()
+    data["cancellation"]["chronic_failure"] = {"limbs": [{"form": "cap_reached", "cap": "month"}]}
+    data["credits"] = {"caps": {"month": "0.05"}}
+    data["assumptions"]["exercise"] = {"chronic_failure": "always"}
+    data["assumptions"]["prescribed"] = {
+        "outages": {"mean_up_hours": sourced(1000, "h"), "median_hours": sourced(1, "h"), "sigma": sourced(0)}
+    }
+    model = Model.of(Deal.model_validate(data))
+    paths = model.base_paths()
+    hours = model.setting.timeline.edges_seconds
+    start = int(hours[20]) + 3600  # in month 21, for four days
+    paths |= {"outage_draw": np.array([0]), "outage_tranche": np.array([0])}
+    paths |= {"outage_start_s": np.array([start]), "outage_end_s": np.array([start + 4 * 86_400])}
+    paths |= {"exercise_score": np.array([[0.5, STAYS]]), "may_leave": np.array([True])}
+    assert first_end(model.run(paths, 1)) == ("chronic_failure", 21)

@@ -14,6 +14,7 @@ from risk.contract_rules import (
     paragraphs,
     prepayment,
     take_or_pay,
+    termination_refund,
 )
 from risk.contract_rules.statement import Records, Statement, statement
 from risk.core.computed import Step
@@ -44,6 +45,7 @@ TERMS: dict[str, Any] = {
             "measured_from": "all_ready",
             "measurement": {"minimum_outage_minutes": 2},
         },
+        "network": {"level": "fabric", "target": "0.995", "credit": ROWS, "base_share": "0.15"},
         **{
             name: {"level": "storage", "target": "0.99", "credit": credit}
             for name, credit in {
@@ -77,8 +79,9 @@ TERMS: dict[str, Any] = {
         "reports": {},
     },
     "credits": {
-        "caps": {"month": "0.01", "year": "0.001"},
-        "process": {"mode": "claimed", "window_from": "period_end", "late": "forfeit"},
+        "caps": {"month": "0.01", "year": "0.001", "term": "0.0001"},
+        "minimum_payable": "1",
+        "process": {"mode": "claimed", "window_from": "period_end", "window_months": 1, "late": "forfeit"},
         "form": {"expiry_months": 12},
     },
     "commercial": {
@@ -102,6 +105,10 @@ TERMS: dict[str, Any] = {
             "limbs": [
                 {"form": "bad_months", "service_level": "cluster", "below": "0.98", "k": 1, "m": 1},
                 {"form": "single_outage", "service_level": "nodes", "hours": "24"},
+                {"form": "cumulative_hours", "service_level": "nodes", "hours": "24", "window_days": 30},
+                {"form": "same_cause", "service_level": "nodes", "count": 1, "window_days": 30},
+                {"form": "cap_reached", "cap": "year"},
+                {"form": "replacement_missed", "count": 1, "window_days": 30},
             ],
             "cure_days": 5,
         }
@@ -115,12 +122,14 @@ def at(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
-def unit(name: str, level: str, parent: str | None = None, since: str | None = None) -> UnitService:
+def unit(
+    name: str, level: str, parent: str | None = None, since: str | None = None, *, fee: str = "100"
+) -> UnitService:
     return UnitService(
         unit_id=name,
         level=level,
         service="compute",
-        monthly_fee=Decimal(100),
+        monthly_fee=Decimal(fee),
         prepaid_fraction=Decimal("0.2"),
         parent_id=parent,
         in_service_from=at(since or "2026-11-01T00:00"),
@@ -148,10 +157,11 @@ def tour() -> tuple[Deal, Statement]:
         unit("n2", "node", "r2", "2026-11-05T00:00"),
         unit("n3", "node"),
         unit("s", "storage"),
+        unit("f", "fabric", "c", fee="0"),
     ]
     incidents = [
         down("n1", "2026-11-02T00:00", 1, readmitted_at=at("2026-11-02T02:00")),
-        down("n1", "2026-11-02T02:10", 1),
+        down("n1", "2026-11-02T02:10", 1, cause="pump"),
         down("n1", "2026-11-03T00:00", 0.01),
         down("n1", "2026-11-06T00:00", 3, state="planned"),
         down("n1", "2026-11-07T00:00", 3, state="planned"),
@@ -182,6 +192,7 @@ def tour() -> tuple[Deal, Statement]:
         Notice(id="late", kind="work", sent_at=at("2026-11-06T00:00")),
     ]
     notices.append(Notice(id="claim", kind="claim", sent_at=at("2026-12-05T00:00"), unit_ids=("n1",)))
+    notices.append(Notice(id="stated", kind="credit_statement", sent_at=at("2026-12-10T00:00")))
     notices.append(Notice(id="report", kind="root_cause_report", sent_at=at("2026-12-01T00:00")))
     tickets = [Ticket(id="t", severity="urgent", opened_at=at("2026-11-02T00:00"))]
     records = Records(incidents, windows, notices, units, tickets)
@@ -210,6 +221,8 @@ def emitted() -> tuple[Deal, list[Step]]:
     steps += long_stop.exact(planned, ready, tranche.long_stop, "UTC", f"{path}.long_stop", is_first_tranche=True).steps
     steps += prepayment.exact(money, 36, deal.commercial.prepayment).steps
     steps += effective_term.exact(deal).steps
+    account = termination_refund.Account(money, 28, money, money, money)
+    steps += termination_refund.exact(account, ready, deal).steps
     charge, path = deal.commercial.charges["compute"], "commercial.charges.compute"
     price = monthly_price.exact(charge.price, None, 720, f"{path}.price")
     steps += price.steps

@@ -7,9 +7,11 @@ import pytest
 import yaml
 
 from risk import availability, revenue
+from risk.contract_rules import stacking
 from risk.core.protocol import Phase, State
 from risk.core.rng import generator
 from risk.core.setting import setting
+from risk.revenue.settling import Settling
 from schemas.deal import Deal
 from schemas.errors import NotComputedError
 
@@ -437,3 +439,93 @@ def test_nodes_earn_no_credit_in_a_month_that_is_not_measured():
             risk.steps()[Phase.SERVICE](month, state)
             credits.append(float(state.now["credits"][0]))
         assert credits == pytest.approx([first, 100_000])
+
+
+# caps, choice between levels and bases
+
+
+def settled(credits, amounts, *, months=3, chronic=None):
+    """Return what each month owes of the credits of two tranches, and the states of all months."""
+    terms = deal(ready=(0, 0), months=months, term=12).revise({"credits": credits})
+    if chronic:
+        terms = terms.revise({"cancellation": {"chronic_failure": {"limbs": chronic}}})
+    frame = setting(terms)
+    settling = Settling(frame, np.ones((2, 1)))
+    ones = np.ones((1, 2))
+    state = State(
+        path={"ready": np.zeros((1, 2))},
+        under_contract=ones > 0,
+        last_billed=np.zeros((1, 2), dtype=np.int64),
+        first_cause=np.full(1, "", dtype="U24"),
+        first_month=np.zeros(1, dtype=np.int64),
+    )
+    found = []
+    for month, amount in enumerate(amounts, start=1):
+        state.cash = {}
+        settling.step(month, state, {"site": ones * amount / 2}, ones * FEE)
+        found.append(dict(state.now))
+    return [float(now["credits"][0]) for now in found], found
+
+
+def test_what_exceeds_the_cap_of_a_month_is_owed_in_later_months():
+    # two tranches of 1,000,000: a cap of 5% is 100,000
+    owed, _ = settled({"caps": {"month": "0.05", "carry_forward": True}}, [250_000, 0, 80_000])
+    assert owed == [100_000, 100_000, 100_000]
+    lost, _ = settled({"caps": {"month": "0.05"}}, [250_000, 0, 80_000])
+    assert lost == [100_000, 0, 80_000]
+
+
+def test_a_cap_of_the_month_before_lets_nothing_through_at_first():
+    owed, _ = settled({"caps": {"month": "0.05", "month_of": "previous_period"}}, [50_000, 50_000])
+    assert owed == [0, 50_000]
+
+
+def test_a_cap_of_the_term_ends_all_credits():
+    # 1% of 24,000,000
+    owed, _ = settled({"caps": {"term": "0.01"}}, [150_000, 150_000, 150_000])
+    assert owed == [150_000, 90_000, 0]
+
+
+def test_credits_that_reach_a_cap_are_marked_in_the_month_in_which_they_do():
+    limbs = [{"form": "cap_reached", "cap": cap} for cap in ("month", "year")]
+    caps = {"caps": {"month": "0.05", "year": "0.0075"}}  # 100,000 and 180,000
+    _, found = settled(caps, [100_000, 80_000, 100_000], chronic=limbs)
+    assert [bool(now["cap_reached:month"].all()) for now in found] == [True, False, True]
+    assert [bool(now["cap_reached:year"].any()) for now in found] == [False, True, False]
+
+
+def test_a_credited_site_takes_the_place_of_what_stands_in_it():
+    nodes, site = np.array([[30.0, 40.0]]), np.array([[100.0, 0.0]])
+    assert stacking.absorbed_arrays({"nodes": nodes, "site": site}, {"nodes": 0, "site": 1}).tolist() == [[100, 40]]
+    with pytest.raises(ValueError, match=r"at least one level"):
+        stacking.absorbed_arrays({}, {})
+
+
+@pytest.mark.parametrize(
+    ("credits", "words"),
+    [
+        ({"between_levels": "choose_one"}, "choose the service level that pays most"),
+        ({"within_level": "worst_outage"}, "although only its longest outage counts"),
+        ({"minimum_payable": "5"}, "lines of up to 5 are paid too"),
+        ({"form": {"form": "added_days"}}, "added days; taken off the fee at once"),
+    ],
+)
+def test_what_the_simulation_does_not_read_is_said(credits, words):
+    terms = deal(level={}).revise({"credits": credits})
+    assert any(words in said for said in revenue.from_deal(terms, setting(terms)).ignores())
+
+
+@pytest.mark.parametrize(
+    ("credits", "base"),
+    [
+        ({}, [[100, 50]]),
+        ({"includes_prepaid": False}, [[80, 50]]),
+        ({"base": "service_fee_accrued"}, [[150, 150]]),
+        ({"base": "order_fee_accrued"}, [[150, 150]]),
+        ({"base": "invoiced"}, [[130, 130]]),
+    ],
+)
+def test_credits_are_taken_of_the_base_of_the_contract(credits, base):
+    terms = deal(ready=(0, 0)).revise({"credits": credits})
+    fees, prepaid = np.array([[100.0, 50.0]]), np.array([[20.0, 0.0]])
+    assert Settling(setting(terms), np.ones((2, 1))).base(fees, prepaid).tolist() == base

@@ -166,8 +166,17 @@ def _process(facts: Facts) -> Iterator[Row]:
     if process.mode == "automatic":
         words = "given without a claim"
     else:
-        words = f"given on a claim within {process.window_days}{NBSP}days; "
-        words += "a late claim is lost" if process.late == "forfeit" else "a late claim is still good"
+        length, unit = process.window_days, "days"
+        if process.window_business_days is not None:
+            length, unit = process.window_business_days, "Business Days"
+        elif process.window_months is not None:
+            length, unit = process.window_months, "months"
+        late = {
+            "forfeit": "is lost",
+            "reduced": f"is worth {figures.agreed_percent(process.late_share)}",
+            "none": "is still good",
+        }[process.late]
+        words = f"given on a claim within {length}{NBSP}{unit}; a late claim {late}"
     yield ("Credits", words, facts.clauses.where("credits.process", "credit-process"))
 
 

@@ -9,9 +9,9 @@ from schemas.parties import Party
 from slakit.reports import exhibits, figures
 from slakit.reports.answer import Answer, Headline, answer, headlines, not_computed
 from slakit.reports.contract_lines import contract_lines
-from slakit.reports.credit_memo import method
+from slakit.reports.credit_memo import method, unknown
 from slakit.reports.credit_memo.levers import Move, how_counted, moves
-from slakit.reports.credit_memo.parts import Facts
+from slakit.reports.credit_memo.parts import Facts, sentence
 from slakit.reports.credit_memo.stresses import worst
 from slakit.reports.exhibits import Exhibit
 from slakit.reports.judgements import judgements
@@ -128,8 +128,7 @@ def loan_in_one_line(facts: Facts) -> str:
 def _answer(facts: Facts) -> Answer:
     """Return the answer, with what would move the step before what follows from it."""
     found = answer(facts.score)
-    conditions = _conditions(facts)
-    return Answer(found.headline, f"{conditions} {found.detail}".strip() if conditions else found.detail)
+    return Answer(found.headline, sentence(_conditions(facts), unknown.finding(facts), found.detail))
 
 
 def _conditions(facts: Facts) -> str | None:

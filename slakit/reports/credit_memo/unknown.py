@@ -23,7 +23,7 @@ def section(facts: Facts) -> Section:
     return Section(
         NUMBER,
         TITLE,
-        sentence(_finding(facts), judgements(facts.deal).sentence.removeprefix(f"{figures.JUDGEMENT} ")),
+        sentence(finding(facts), judgements(facts.deal).sentence.removeprefix(f"{figures.JUDGEMENT} ")),
         {
             "figures": _figures(facts),
             "not_asked": _not_asked(facts),
@@ -34,7 +34,8 @@ def section(facts: Facts) -> Section:
     )
 
 
-def _finding(facts: Facts) -> str | None:
+def finding(facts: Facts) -> str | None:
+    """Return the expected loss with doubt in the inputs counted, in one sentence; None where it was not asked."""
     found, default = facts.score.get("parameters", {}).get("el_bp"), facts.score.get("default", {})
     if not found or default.get("expected_loss_bp") is None:
         return None

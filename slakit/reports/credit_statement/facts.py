@@ -77,6 +77,21 @@ class Facts:
         name = figures.in_words(line["service_level"])
         return name if line.get("head", "availability") == "availability" else f"{name}, {line['head']}"
 
+    def span_short(self) -> str:
+        """Return the periods stated, months cut to three letters."""
+        words = self.span()
+        for month in MONTHS:
+            words = words.replace(f"{month} ", f"{month[:3]} ") if " to " in words else words
+        return words
+
+    def deadlines(self) -> dict[str, str]:
+        """Return the moment from which a claim is late, by period, of the lines for which something is owed."""
+        found: dict[str, str] = {}
+        for line in self.lines():
+            if line["claim_by"] and owed(line):
+                found[line["period"]] = min(line["claim_by"], found.get(line["period"], line["claim_by"]))
+        return dict(sorted(found.items()))
+
     def lines(self) -> Sequence[Line]:
         """Return all lines."""
         found: Sequence[Line] = self.document["periods"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -14,6 +15,7 @@ from slakit.reports.credit_statement.facts import (
     Line,
     bare,
     counted,
+    listed,
     minutes,
     money,
     number,
@@ -27,8 +29,9 @@ from slakit.reports.credit_statement.worked import worked
 from slakit.reports.rounding import NBSP
 from slakit.reports.tables import Table
 
-MOST_ROWS = 14
-"""Lines on the first page; all of them follow in the ledger. [1]"""
+ROWS_AND_STEPS = 20
+"""Rows of the table and steps of the worked line that fit the first page together. [1]"""
+FEWEST_ROWS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +61,23 @@ class FirstPage:
 def first_page(facts: Facts) -> FirstPage:
     """Return the first page of a statement."""
     dearest = facts.with_downtime()[:1]
+    told = worked(facts, dearest[0]) if dearest else ()
     return FirstPage(
         title=f"Credit Statement, {facts.span()}",
         under=_under(facts),
         headline=_headline(facts),
         detail=" ".join(_detail(facts)),
         figures=_figures(facts),
-        lines=lines_table(facts, facts.with_downtime()[:MOST_ROWS], len(facts.with_downtime())),
+        lines=lines_table(facts, facts.with_downtime()[: rows_beside(told)], len(facts.with_downtime())),
         bands=_bands(facts),
         worked_title=_worked_title(dearest[0]) if dearest else "",
-        worked=worked(facts, dearest[0]) if dearest else (),
+        worked=told,
     )
+
+
+def rows_beside(told: tuple[Told, ...]) -> int:
+    """Return how many lines the first page shows beside the steps of the dearest."""
+    return max(FEWEST_ROWS, ROWS_AND_STEPS - len(told))
 
 
 def _under(facts: Facts) -> str:
@@ -115,13 +124,9 @@ def _detail(facts: Facts) -> list[str]:
         target = f" {figures.agreed_percent(level.target)}" if level and level.target is not None else " the target"
         parts.append(f"{counted(len(units), *(LEVELS[level.level] if level else ('unit', 'units')))} missed{target}")
     found.append(sentence("; ".join(parts)) if parts else _no_miss(facts))
-    claim = facts.document["claim_by"]
-    if claim:
-        number = facts.clause_of("credit-process.claim")
-        found.append(
-            f"A claim must be received by {facts.last_day(claim)}, 24:00 {facts.zone}"
-            f"{f' (clause{NBSP}{number})' if number else ''}."
-        )
+    deadlines = facts.deadlines()
+    if deadlines:
+        found.append(_claim_words(facts, deadlines))
     elif facts.deal.credits.process.mode == "claimed":
         blank = facts.deal.blank("credits.process.window_days", "credits.process.window_from")
         found.append("It must be claimed; " + (blank or "the time for it has not begun to run") + ".")
@@ -132,6 +137,16 @@ def _detail(facts: Facts) -> list[str]:
             f"this statement{f' (clause{NBSP}{number})' if number else ''}."
         )
     return found
+
+
+def _claim_words(facts: Facts, deadlines: Mapping[str, str]) -> str:
+    number = facts.clause_of("credit-process.claim")
+    clause = f" (clause{NBSP}{number})" if number else ""
+    by = [facts.last_day(moment) for moment in deadlines.values()]
+    if len(set(by)) == 1:
+        return f"A claim must be received by {by[0]}, 24:00 {facts.zone}{clause}."
+    each = listed([f"by {day} for {period_words(p)}" for p, day in zip(deadlines, by, strict=True)])
+    return f"Claims must be received {each}, 24:00 {facts.zone}{clause}."
 
 
 def _no_miss(facts: Facts) -> str:

@@ -18,8 +18,9 @@ from slakit.reports.credit_statement.facts import (
     sentence,
     times_in_zone,
 )
-from slakit.reports.credit_statement.first_page import MOST_ROWS, lines_table
+from slakit.reports.credit_statement.first_page import lines_table, rows_beside
 from slakit.reports.credit_statement.steps import Told, told
+from slakit.reports.credit_statement.worked import worked as line_worked
 from slakit.reports.rounding import NBSP
 from slakit.reports.tables import Table
 from slakit.statements.words import HEADS, LOSSES
@@ -138,7 +139,8 @@ def _title(facts: Facts, lines: list[Line]) -> str:
 def _lines_left(facts: Facts) -> Table | None:
     """Return all lines where the first page does not hold them."""
     lines = facts.with_downtime()
-    return lines_table(facts, lines, len(lines)) if len(lines) > MOST_ROWS else None
+    fit = rows_beside(line_worked(facts, lines[0])) if lines else 0
+    return lines_table(facts, lines, len(lines)) if len(lines) > fit else None
 
 
 def _settlements(facts: Facts) -> Table | None:

@@ -17,6 +17,7 @@ from slakit.reports.credit_statement.facts import (
     minutes,
     money,
     owed,
+    period_words,
     printable,
     sentence,
 )
@@ -72,9 +73,11 @@ def letter(facts: Facts) -> Letter:
 
 
 def _deadline(facts: Facts) -> str:
-    late_from = facts.document["claim_by"]
-    if late_from:
-        return f"This notice must be received by {facts.last_day(late_from)}, 24:00 {facts.zone}."
+    deadlines = facts.deadlines()
+    if deadlines:
+        first = min(deadlines.values())
+        several = f" for {period_words(min(deadlines, key=deadlines.__getitem__))}" if len(deadlines) > 1 else ""
+        return f"This notice must be received by {facts.last_day(first)}, 24:00 {facts.zone}{several}."
     if facts.deal.credits.process.mode == "automatic":
         return "Credits are given with the statement; this notice keeps the claim on record."
     return "The contract as known does not say by when this notice must be received; send it at once."
@@ -146,7 +149,7 @@ def print_letter(deal: Deal, document: Document) -> PrintedPdf:
     style = report_style(
         deal,
         f"Claim Notice: {deal.title}",
-        facts.span(),
+        facts.span_short(),
         f"terms {document['manifest']['deal_sha256'][:8]}",
         sheets=("report.css", "credit-statement.css"),
     )

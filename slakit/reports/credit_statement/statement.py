@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from slakit.reports.credit_statement import first_page, ledger
 from slakit.reports.credit_statement.facts import Document, Facts, printable
 from slakit.reports.lender_document import PRINTED_FROM
 from slakit.reports.paper import print_report, report_style
+from slakit.statements.incident_files import guarded
 from slakit.statements.terms import contract_terms
 
 KIND = "credit_statement"
@@ -105,7 +107,7 @@ def html(deal: Deal, document: Document) -> str:
         style=report_style(
             deal,
             f"Credit Statement: {deal.title}",
-            facts.span(),
+            facts.span_short(),
             f"terms {document['manifest']['deal_sha256'][:8]} · log {first_log}",
             sheets=("report.css", "credit-statement.css"),
         ),
@@ -131,5 +133,4 @@ def _cell(line: Mapping[str, Any], name: str, document: Document) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         value = "; ".join(str(part) for part in value)
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    is_formula = text.startswith(("=", "+", "@", "\t", "\r")) or (text[:1] == "-" and not text[1:2].isdigit())
-    return f"'{text}" if is_formula else text
+    return text if re.fullmatch(r"-?\d+(\.\d+)?", text) else guarded(text)

@@ -58,7 +58,7 @@ class Log:
             raise _refused(path.name, error.strerror or "an error", "a file", "check its path and rights") from error
         if not data.strip():
             raise _refused(path.name, "an empty file", "a log", "export it again")
-        return cls(printable(path.name), data)
+        return cls(re.sub(r"[\t\n]", " ", printable(path.name)), data)
 
     @property
     def head(self) -> str:
@@ -94,7 +94,7 @@ class Log:
 
     def evidence(self, line: int | None, raw: str, private: tuple[str, ...] = ()) -> Evidence:
         """Return a line as evidence: printable, at most `SHOWN` characters, without the `private` names."""
-        for name in sorted((n for n in private if n), key=len, reverse=True):
+        for name in sorted((n for n in private if n and n in raw), key=len, reverse=True):
             raw = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", WITHHELD, raw)
         shown = " ".join(printable(raw).split()) or "(blank)"
         return Evidence(file=self.name, line=line, text=shown if len(shown) <= SHOWN else shown[: SHOWN - 1] + "…")

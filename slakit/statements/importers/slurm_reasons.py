@@ -16,7 +16,7 @@ SYSTEM_ACCOUNTS = frozenset({"root", "slurm"})
 NONE = frozenset({"", "none", "(null)", "n/a"})
 """Spellings of no reason, in lower case."""
 
-_SET_BY = re.compile(r"^(?P<text>.*?)\s*\[(?P<user>[^\[\]@]{1,64})@(?P<at>[^\[\]@]{1,40})\]\s*$", re.DOTALL)
+_SET_BY = re.compile(r"\[([^\[\]@]{1,64})@([^\[\]@]{1,40})\]")
 _USER_IN_BRACKETS = re.compile(r"\[[^\[\]@]{1,64}@(?=[^\[\]@]{1,40}(?:\]|$))")
 _WITH_NUMBER = re.compile(r"(.+)\((\d+)\)")
 
@@ -40,12 +40,12 @@ def taken_apart(written: str) -> Reason:
     >>> taken_apart("bad fan [kim@2026-05-01T10:00:00]")
     Reason(text='bad fan', user='kim', set_at='2026-05-01T10:00:00')
     """
-    found = _SET_BY.match(written)
-    if found is None:
-        text = written.strip()
-        return Reason("" if text.casefold() in NONE else text)
-    text = found["text"].strip()
-    return Reason("" if text.casefold() in NONE else text, found["user"].strip(), found["at"].strip())
+    written = written.strip()
+    place = written.rfind("[")
+    found = _SET_BY.fullmatch(written, place) if place >= 0 else None
+    text = written[:place].strip() if found is not None else written
+    text = "" if text.casefold() in NONE else text
+    return Reason(text, found[1].strip(), found[2].strip()) if found is not None else Reason(text)
 
 
 def names_of(users: Sequence[str | None], options: Options) -> tuple[str, ...]:

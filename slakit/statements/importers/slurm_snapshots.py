@@ -63,6 +63,7 @@ def add(found: Collector, records: Iterable[Seen], taken: datetime | None, optio
             found.duplicate()
             continue
         _account(found, record, firsts, by_node, taken, options)
+    found.skipped.sort(key=lambda one: one.line or 0)
 
 
 def _account(

@@ -101,8 +101,8 @@ def rows(log: Log, header: Header, free: int | None) -> Iterator[Row | BadRow]:
         raw, cells, spanned = line, _cells(line, header), 1
         while free is not None and free < len(cells) < len(header.names) and spanned < MOST_LINES:
             following = lines[at + spanned][1] if at + spanned < len(lines) else None
-            if following is None or len(_cells(following, header)) >= len(header.names):
-                break
+            if following is None or len(_cells(following, header)) > free:
+                break  # a row of its own, good or bad
             raw = f"{raw}\n{following}"
             cells, spanned = _cells(raw, header), spanned + 1
         cells = _merged(cells, len(header.names), free, header.delimiter)

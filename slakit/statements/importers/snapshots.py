@@ -170,10 +170,10 @@ def _end_of(
             f"{one.unit_id}: its state or reason changed between the two snapshots; whether it was well for a time "
             "between is not known"
         )
+    if one.unit_id in newer.healthy_units or (newer.form in LISTS_OF_THE_UNWELL and not newer.skipped):
+        return newer_at, "ends are those of the newer snapshot; each came at some time since the older one"
     if newer.skipped:
         return None, f"{newer.file} has records that cannot be read: what it does not show stays open"
-    if one.unit_id in newer.healthy_units or newer.form in LISTS_OF_THE_UNWELL:
-        return newer_at, "ends are those of the newer snapshot; each came at some time since the older one"
     return None, f"{one.unit_id} is not in {newer.file}: it stays open"
 
 

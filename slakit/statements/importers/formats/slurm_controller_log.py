@@ -16,17 +16,23 @@ from typing import Literal
 from schemas.errors import TermsError
 from schemas.incidents import Evidence
 from slakit.statements.host_lists import expanded
+from slakit.statements.importers import slurm_messages as messages
 from slakit.statements.importers import slurm_reasons, slurm_states, slurm_times
 from slakit.statements.importers.clock import Clock, Reading
 from slakit.statements.importers.form import Form, Options
 from slakit.statements.importers.imported import Bound, Collector, Imported, State
 from slakit.statements.importers.log import Log
+from slakit.statements.importers.refusal import refused
 from slakit.statements.importers.times import TimeError, from_epoch
 
 Kind = Literal["down", "drain", "silent"]
 KINDS: tuple[Kind, ...] = ("down", "drain", "silent")
 REASON_HOLDS = timedelta(seconds=2)
 """How long before a change of state its reason may stand in the log."""
+MOST_NAMES = 2_000_000
+"""Names of nodes in all lines together. [1]"""
+MOST_LINES = 50
+"""Lines kept as evidence of one incident; its first ones. [1]"""
 OTHER = "a line about something else"
 SILENT = (
     "a node that did not respond and was not set DOWN is taken as unknown, from then until it responded again: Slurm "
@@ -36,31 +42,6 @@ RESPONDS = "a node set DOWN responded again and was not returned to service in t
 REBOOTED = "a node that rebooted unexpectedly is taken as down from its last response on"
 RESTARTED = "slurmctld started again in this log: what happened to nodes while it did not run is not in it"
 BEFORE = "what was down or drained before the first line, and did not change in this log, is not in it"
-
-_LINE = re.compile(
-    r"\[(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)\]\s*(?:\[\d+\]\s*)?(?P<text>.*)"
-)
-_SYSLOG = re.compile(
-    r"(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)) \S+ slurmctld(?:\[\d+\])?: (?P<text>.*)"
-)
-_LEVEL = re.compile(r"^(?:(?:error|fatal|info|verbose|debug\d?|sched|backfill|agent|slurmctld):\s+)+")
-_SET_DOWN = re.compile(r"Nodes? (?P<nodes>\S+) not responding, setting DOWN\b.*")
-_SILENT = re.compile(r"Nodes? (?P<nodes>\S+) not responding")
-_RESPONDS = re.compile(r"Nodes? (?P<nodes>\S+) now responding")
-_RETURNED = re.compile(r"(?:\w+: )?node (?P<nodes>\S+) returned to service", re.IGNORECASE)
-_REBOOTED = re.compile(
-    r"(?:\w+: )?Node (?P<nodes>\S+) unexpectedly rebooted(?: boot_time=(?P<boot>\d+) last response=(?P<last>\d+))?"
-)
-_SET = re.compile(r"(?:update_node|drain_nodes|set_node_down\w*): node (?P<nodes>\S+) state set to (?P<state>\S+)")
-_SETTING = re.compile(
-    r"(?:\w+: )?Setting node (?P<nodes>\S+) state to (?P<state>\w+)(?: with reason: ?(?P<reason>.*))?"
-)
-_REASON = re.compile(r"(?:update_node|drain_nodes): node (?P<nodes>\S+) reason set to: ?(?P<reason>.*)")
-_KILLING = re.compile(r"Killing .{0,60}on failed node (?P<nodes>\S+)")
-_STARTED = re.compile(r"slurmctld version \S+ started\b.*")
-_ABOUT_NODES = re.compile(
-    r"not responding|now responding|returned to service|unexpectedly rebooted|state set to|Setting node"
-)
 
 
 @dataclass(slots=True)
@@ -104,6 +85,7 @@ class _Reader:
         self.found = Collector(log, "slurm-controller-log")
         self.clock, self.options = Clock(log, options), options
         self.nodes: dict[str, _Node] = {}
+        self.names = 0
 
     def read(self) -> Imported:
         """Read every line."""
@@ -121,16 +103,20 @@ class _Reader:
         """Yield each line with its time; account for those without one."""
         before: datetime | None = None
         for number, raw in self.found.log.lines():
-            parts = _LINE.fullmatch(raw.strip()) or _SYSLOG.fullmatch(raw.strip())
+            parts = messages.LINE.fullmatch(raw.strip()) or messages.SYSLOG.fullmatch(raw.strip())
             if parts is None:
-                if _ABOUT_NODES.search(raw):
+                if messages.ABOUT_NODES.search(raw):
                     self._skip(number, raw, "has no time with a year in brackets, such as [2026-11-30T14:05:00.123]")
                 else:
                     self.found.leave_out("a line without a time, about something else")
                 continue
-            text = _LEVEL.sub("", parts["text"].strip())
-            if not _ABOUT_NODES.search(text) and not _REASON.fullmatch(text) and not _KILLING.match(text):
-                if _STARTED.fullmatch(text):
+            text = messages.LEVEL.sub("", parts["text"].strip())
+            if (
+                not messages.ABOUT_NODES.search(text)
+                and not messages.REASON.fullmatch(text)
+                and not messages.KILLING.match(text)
+            ):
+                if messages.STARTED.fullmatch(text):
                     self.found.note(RESTARTED)
                 self.found.leave_out(OTHER)
                 continue
@@ -147,7 +133,7 @@ class _Reader:
     def _entry(self, entry: _Entry) -> None:
         """Account for one line about nodes."""
         for pattern, act in self._acts:
-            parts = pattern.fullmatch(entry.text) if pattern is not _KILLING else pattern.match(entry.text)
+            parts = pattern.fullmatch(entry.text) if pattern is not messages.KILLING else pattern.match(entry.text)
             if parts is None:
                 continue
             try:
@@ -155,6 +141,11 @@ class _Reader:
             except TermsError as error:
                 self._skip(entry.number, entry.raw, f"its list of nodes: {error}")
                 return
+            self.names += len(names)
+            if self.names > MOST_NAMES:
+                raise refused(
+                    self.found.log.name, f"more than {MOST_NAMES:,} names of nodes", "one log", "split it by time"
+                )
             act(self, entry, names, parts)
             return
         self._skip(entry.number, entry.raw, "speaks of the state of nodes in words that are not known")
@@ -184,7 +175,8 @@ class _Reader:
             node = self._node(name)
             known = node.spells.get(kind)
             if known is not None and known.state == state:
-                known.also.append(self._evidence(entry))
+                if len(known.also) < MOST_LINES:
+                    known.also.append(self._evidence(entry))
                 if counts:
                     self.found.use()
                 counts = False
@@ -351,22 +343,23 @@ class _Reader:
     def _killing(self, entry: _Entry, names: tuple[str, ...], parts: re.Match[str]) -> None:
         down = [spell for name in names if (spell := self._node(name).spells.get("down")) is not None]
         for spell in down:
-            spell.also.append(self._evidence(entry))
+            if len(spell.also) < MOST_LINES:
+                spell.also.append(self._evidence(entry))
         if down:
             self.found.use()
         else:
             self.found.leave_out("a job is ended on a failed node, whose state another line gives")
 
     _acts = (
-        (_SET_DOWN, _set_down),
-        (_SILENT, _silent),
-        (_RESPONDS, _responds),
-        (_RETURNED, _returned),
-        (_REBOOTED, _rebooted),
-        (_SET, _set),
-        (_SETTING, _set),
-        (_REASON, _reason),
-        (_KILLING, _killing),
+        (messages.SET_DOWN, _set_down),
+        (messages.SILENT, _silent),
+        (messages.RESPONDS, _responds),
+        (messages.RETURNED, _returned),
+        (messages.REBOOTED, _rebooted),
+        (messages.SET, _set),
+        (messages.SETTING, _set),
+        (messages.REASON, _reason),
+        (messages.KILLING, _killing),
     )
 
 
@@ -383,12 +376,16 @@ def read(log: Log, options: Options) -> Imported:
 
 def _sniff(log: Log) -> int:
     lines = [line for line in log.head.splitlines()[:400] if line.strip()]
-    stamped = [parts for line in lines if (parts := _LINE.fullmatch(line.strip()) or _SYSLOG.fullmatch(line.strip()))]
+    stamped = [
+        parts
+        for line in lines
+        if (parts := messages.LINE.fullmatch(line.strip()) or messages.SYSLOG.fullmatch(line.strip()))
+    ]
     if not stamped or 2 * len(stamped) < len(lines):
         return 0
     acts = (pattern for pattern, _ in _Reader._acts)
-    patterns = (*acts, _STARTED)
-    named = any(p.match(_LEVEL.sub("", one["text"].strip())) for one in stamped for p in patterns)
+    patterns = (*acts, messages.STARTED)
+    named = any(p.match(messages.LEVEL.sub("", one["text"].strip())) for one in stamped for p in patterns)
     return 93 if named else 40 if any("slurm" in line or "JobId=" in line for line in lines) else 0
 
 

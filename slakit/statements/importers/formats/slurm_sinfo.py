@@ -35,6 +35,8 @@ STATES = ("state", "statelong", "statecompact", "statecomplete")
 USERS = ("user", "userlong")
 ASK = "ask with sinfo -N -o '%N|%E|%H|%T'"
 ASK_REASONS = "ask with sinfo -R -o '%E|%H|%T|%N'"
+MOST_NODES = 1_000_000
+"""Names of nodes in all rows together. [1]"""
 REASON_WIDTH = 20
 """Characters to which `sinfo -R` cuts a reason unless asked otherwise."""
 
@@ -107,6 +109,7 @@ def _records(
     found: Collector, header: Header, rows: Iterable[Row | BadRow], clock: Clock, options: Options
 ) -> Iterator[Seen]:
     """Yield what each row shows; account for rows that show nothing."""
+    nodes = 0
     for row in rows:
         if isinstance(row, BadRow):
             hides = not options.with_names and bool(set(USERS) & set(header.names))
@@ -117,6 +120,9 @@ def _records(
             continue
         record = _record(found, header, row, clock, options)
         if record is not None:
+            nodes += len(record.nodes)
+            if nodes > MOST_NODES:
+                raise refused(found.log.name, f"more than {MOST_NODES:,} names of nodes", "one snapshot", "split it")
             yield record
 
 
