@@ -11,17 +11,20 @@ from numpy.typing import NDArray
 
 from risk.contract_rules import straddle
 from risk.contract_rules.counting_rules import CountingRules, counting_rules
+from risk.contract_rules.degraded_performance import Weighted
 from risk.contract_rules.flaps import Outage
 from risk.contract_rules.intervals import (
     MINUTE,
     Minutes,
     Span,
     Spans,
+    clipped,
     difference,
     exact_minutes,
     intersection,
     length,
     plain,
+    union,
     whole_minutes,
 )
 from risk.core.computed import Computed, Step
@@ -51,11 +54,16 @@ class Counted:
     """Downtime, exclusions and outages too short to count included."""
     excluded: Minutes = 0
     counted: Minutes = 0
+    """Weighted minutes included."""
+    degraded: Minutes = 0
+    """Minutes that count in part, before they are weighted."""
+    weighted: Minutes = 0
+    """What those minutes count."""
 
     @property
     def disregarded(self) -> Minutes:
         """Return downtime that is neither excluded nor counted: outages too short, and parts of minutes."""
-        return max(plain(self.down - self.excluded - self.counted), 0)
+        return max(plain(self.down - self.excluded - self.degraded - (self.counted - self.weighted)), 0)
 
 
 def exact(
@@ -67,6 +75,7 @@ def exact(
     level: str | None = None,
     *,
     longest_only: bool = False,
+    weighted: Sequence[Weighted] = (),
 ) -> Computed[Counted]:
     """Return the minutes of one unit in `month`.
 
@@ -76,6 +85,8 @@ def exact(
     disregarded : outages too short to count.
     excluded : excluded downtime, over all months.
     longest_only : whether only the outage with the most counted minutes in the month is looked at.
+    weighted : time of which each minute counts in part, outside the outages that count. It is always divided at the
+        end of a month; each stretch of one weight that is left is cut down to whole minutes and then weighted.
     """
     steps: list[Step] = []
     down: Minutes = 0
@@ -96,9 +107,16 @@ def exact(
     if longest_only:
         counted = longest
     for outage in disregarded:
-        down = plain(down + _of_outage(outage, straddle.exact(outage, month, rules).value, (), rules).down)
+        short = straddle.exact(outage, month, rules).value
+        short = difference(short, union(one.span for one in weighted)) if weighted else short
+        down = plain(down + _of_outage(outage, short, (), rules).down)
     value = Counted(max(down, plain(left_out + counted)), left_out, counted)
-    inputs = {"down": value.down, "excluded": value.excluded, "disregarded": value.disregarded}
+    if weighted:
+        value = _with_weighted(value, weighted, excluded, month, rules, longest_only=longest_only)
+        counted = value.counted
+    inputs: dict[str, object] = {"down": value.down, "excluded": value.excluded, "disregarded": value.disregarded}
+    if value.degraded:
+        inputs |= {"degraded": value.degraded, "weighted": value.weighted}
     steps.append(Step(PARAGRAPH, _RULES[rules.minute_rule], counted, inputs, rules.path("minute_rule", level)))
     if summed > 1:
         rule = "the downtime of all outages of a unit in the month is added up before the table is applied"
@@ -106,6 +124,34 @@ def exact(
             rule = "only the longest outage of a unit in the month is looked at"
         steps.append(Step(WITHIN_LEVEL_PARAGRAPH, rule, counted, {"outages": summed}, "credits.within_level"))
     return Computed(value, tuple(steps))
+
+
+def _with_weighted(
+    value: Counted, weighted: Sequence[Weighted], excluded: Spans, month: Span, rules: CountingRules, *, longest_only: bool
+) -> Counted:
+    """Return the minutes of outages together with those that count in part."""
+    down, left_out = value.down, value.excluded
+    degraded: Minutes = 0
+    counts: Minutes = 0
+    longest: Minutes = 0
+    for one in weighted:
+        pieces = clipped((one.span,), *month)
+        out = intersection(pieces, excluded)
+        left = difference(pieces, out) if out else pieces
+        kept, taken = _plainly(left, rules), _plainly(out, rules)
+        down = plain(down + max(_plainly(pieces, rules), kept + taken))
+        left_out, degraded = plain(left_out + taken), plain(degraded + kept)
+        counts = plain(counts + kept * one.weight)
+        longest = max(longest, plain(kept * one.weight))
+    if longest_only:
+        counts = longest if longest > value.counted else 0
+        return Counted(down, left_out, max(value.counted, longest), degraded, counts)
+    return Counted(down, left_out, plain(value.counted + counts), degraded, counts)
+
+
+def _plainly(spans: Spans, rules: CountingRules) -> Minutes:
+    """Return the minutes of time that is no outage: to the second, or in whole minutes for each span. [min]"""
+    return exact_minutes(length(spans)) if rules.minute_rule == "exact_seconds" else _floors(spans)
 
 
 def of_spans(outage: Outage, spans: Spans, rules: CountingRules) -> Minutes:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from risk.contract_rules.intervals import hours
 from risk.core.computed import Computed, Step
 from schemas.incidents import Incident
 from schemas.service_levels import Measurement
 
 PARAGRAPH = "outage-clock.start"
+LIMIT_PARAGRAPH = "outage-clock.backdate"
 _TERM = "measurement.starts_at"
 
 
@@ -18,8 +20,23 @@ def exact(incident: Incident, measurement: Measurement) -> Computed[datetime | N
     Notes
     -----
     `detection` is the earlier of detection and the customer's notice, and the first failed reading where the record
-    has neither. A clock that a notice or a ticket starts does not start without one.
+    has neither. A clock that a notice or a ticket starts does not start without one. Where the contract limits how far
+    back an outage may start, it starts at most so long before the earlier of the notice and the ticket on record.
     """
+    found = _started(incident, measurement)
+    limit = measurement.backdate_limit_hours
+    reported = [moment for moment in (incident.notice_at, incident.ticket_at) if moment is not None]
+    if limit is None or found.value is None or not reported:
+        return found
+    earliest = min(reported).astimezone(UTC) - hours(limit)
+    start = max(found.value, earliest)
+    rule = f"an outage starts at most {limit} hours before the customer's notice or the ticket, whichever is earlier"
+    facts = {"incident": incident.id, "reported": min(reported), "without_limit": found.value}
+    return Computed(start, (*found.steps, Step(LIMIT_PARAGRAPH, rule, start, facts, "measurement.backdate_limit_hours")))
+
+
+def _started(incident: Incident, measurement: Measurement) -> Computed[datetime | None]:
+    """Return when the outage of one record starts under the clock that the contract names."""
     if measurement.starts_at == "first_failed_reading":
         return _at(incident, incident.started_at, "the outage starts with the first failed reading")
     if measurement.starts_at == "detection":

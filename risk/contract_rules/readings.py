@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -175,14 +176,20 @@ def _decider(
             return None
         case "provider" | "customer":
             return measurement.conflict if measurement.conflict in audible else audible[0]
-    outage = next(span for span in together if span[0] <= moment < span[1])
+    outage = together[_place(together, moment)]
     lengths = {party: length(clipped(heard[party].down, *outage)) for party in audible}
     wanted = max(lengths.values()) if measurement.conflict == "longer" else min(lengths.values())
     return next(party for party in audible if lengths[party] == wanted)
 
 
+def _place(spans: Spans, moment: datetime) -> int:
+    """Return the place of the last span that has started at a moment, -1 where none has."""
+    return bisect_right(spans, moment, key=lambda span: span[0]) - 1
+
+
 def _holds(spans: Spans, moment: datetime) -> bool:
-    return any(start <= moment < end for start, end in spans)
+    place = _place(spans, moment)
+    return place >= 0 and moment < spans[place][1]
 
 
 def _minutes(spans: Spans) -> object:

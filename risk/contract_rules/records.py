@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -20,7 +20,8 @@ class Records:
     """The records of one statement, as importers make them.
 
     A window on record is taken as proved. An incident concerns the unit it names and no other; what it brought about
-    below or above that unit has incidents of its own, except that racks and clusters are rolled up from their nodes.
+    below or above that unit has incidents of its own, except that units are rolled up from their nodes and from the
+    units they need (`roll_up`), and that a test of a service level may name what fails above its units (`affected`).
     """
 
     incidents: Sequence[Incident] = ()
@@ -56,6 +57,8 @@ class Unit:
     """In order of time."""
     starts_known: bool
     """Whether the record says when its service started."""
+    is_spare: bool = False
+    """Whether it stands ready beside the contracted units."""
 
     @property
     def in_service(self) -> Spans:
@@ -101,9 +104,29 @@ class UnitTree:
                     found.setdefault(name, []).append(unit)
         return found
 
-    def nodes_within(self, unit: str) -> Sequence[Unit]:
-        """Return the nodes that a unit contains, at any depth, in the order of the records."""
-        return self._nodes.get(unit, ())
+    def nodes_within(self, unit: str, *, spares: bool = False) -> Sequence[Unit]:
+        """Return the nodes that a unit contains, at any depth, in the order of the records; spares only if asked."""
+        nodes = self._nodes.get(unit, ())
+        return nodes if spares else [node for node in nodes if not node.is_spare]
+
+    def needed_by(self, unit: Unit, levels: Container[Level]) -> Sequence[Unit]:
+        """Return the units of some levels that stand within a unit, or beside it in the same parent."""
+        if not levels:
+            return ()
+        return [
+            other
+            for other in self._shared
+            if other.level in levels
+            and other.id != unit.id
+            and (
+                unit.id in self.names(other.id) or (other.parent_id is not None and other.parent_id == unit.parent_id)
+            )
+        ]
+
+    @cached_property
+    def _shared(self) -> list[Unit]:
+        """Units that others may need."""
+        return [unit for unit in self.units.values() if unit.level in ("fabric", "storage", "control_plane")]
 
     def _circle(self, start: str) -> Problem | None:
         seen: list[str] = []
@@ -142,8 +165,8 @@ def _unit(name: str, records: Sequence[UnitService], default_start: datetime) ->
     )
     first = records[0]
     starts_known = all(record.in_service_from is not None for record in records)
-    unit = Unit(name, first.level, first.service, first.parent_id, spells, starts_known)
-    for field in ("level", "service", "parent_id"):
+    unit = Unit(name, first.level, first.service, first.parent_id, spells, starts_known, first.spare)
+    for field in ("level", "service", "parent_id", "spare"):
         values = sorted({str(getattr(record, field)) for record in records})
         if len(values) > 1:
             return unit, Problem(

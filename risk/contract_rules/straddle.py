@@ -1,4 +1,4 @@
-"""Which month gets the minutes of an outage over a month end."""
+"""Which period gets the minutes of an outage over the end of one."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from risk.core.computed import Computed, Step
 PARAGRAPH = "measurement-period.straddle"
 
 _RULES = {
-    "split": "an outage over the end of a month is divided at midnight; each part counts in its own month",
-    "start_month": "an outage over the end of a month counts as a whole in the month in which it starts",
-    "end_month": "an outage over the end of a month counts as a whole in the month in which it ends",
+    "split": "an outage over the end of a period is divided at midnight; each part counts in its own period",
+    "start_month": "an outage over the end of a period counts as a whole in the period in which it starts",
+    "end_month": "an outage over the end of a period counts as a whole in the period in which it ends",
 }
 
 

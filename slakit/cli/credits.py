@@ -34,7 +34,7 @@ class Request:
     form: str | None
     level: str | None
     unit: str | None
-    captured_at: str | None
+    captured_at: tuple[str, ...]
     as_of: str | None
     with_names: bool
     nodes: bool
@@ -49,7 +49,10 @@ def run(asked: Request) -> Outcome:
         refuse_place(asked.out, "-o", asked.deal)
     if asked.nodes:
         return _nodes(asked)
-    as_of, captured = moment_of(asked.as_of, "--as-of"), moment_of(asked.captured_at, "--captured-at")
+    as_of = moment_of(asked.as_of, "--as-of")
+    taken = tuple(moment for text in asked.captured_at if (moment := moment_of(text, "--captured-at")) is not None)
+    if len(taken) not in (0, 1, len(asked.logs)):
+        raise typer.BadParameter("give it once, or once for each LOG", param_hint="--captured-at")
     loaded = load_deal(asked.deal)
     from slakit.reports import credits_terminal
     from slakit.statements.credits import stated
@@ -57,8 +60,22 @@ def run(asked: Request) -> Outcome:
     from slakit.statements.importers.form import Options
     from slakit.statements.numbers import clauses_for
 
-    options = Options(known_zone(asked.zone), level_of(asked.level), asked.unit, captured, asked.with_names)
-    sources = Sources(asked.logs, asked.windows, asked.notices, asked.units, asked.ledger, asked.tickets)
+    options = Options(
+        zone=known_zone(asked.zone),
+        unit_level=level_of(asked.level),
+        unit_id=asked.unit,
+        captured_at=taken[0] if len(taken) == 1 else None,
+        with_names=asked.with_names,
+    )
+    sources = Sources(
+        asked.logs,
+        asked.windows,
+        asked.notices,
+        asked.units,
+        asked.ledger,
+        asked.tickets,
+        taken if len(taken) > 1 else (),
+    )
     with placed(loaded):
         found = stated(
             loaded,
@@ -72,7 +89,9 @@ def run(asked: Request) -> Outcome:
         if asked.against:
             from slakit.statements.compared import against
 
-            against(found, loaded, replace(sources, logs=asked.against), options, form=asked.form, as_of=as_of)
+            against(
+                found, loaded, replace(sources, logs=asked.against, captured=()), options, form=asked.form, as_of=as_of
+            )
         if asked.out is not None:
             from slakit.statements.files import write
 

@@ -217,7 +217,8 @@ def credits(
     level: Annotated[str | None, typer.Option(metavar="LEVEL", help="Level of units where a log names none.")] = None,
     unit: Annotated[str | None, typer.Option(metavar="ID", help="Unit of a log that names none.")] = None,
     captured_at: Annotated[
-        str | None, typer.Option("--captured-at", metavar="T", help="When a snapshot was taken.")
+        list[str] | None,
+        typer.Option("--captured-at", metavar="T", help="When a snapshot was taken; of several, once for each LOG."),
     ] = None,
     as_of: Annotated[
         str | None, typer.Option("--as-of", metavar="T", help="Nothing after this is known; default, all is.")
@@ -237,7 +238,7 @@ def credits(
 
     asked = command.Request(
         deal, tuple(logs), periods, windows, notices, units, ledger, tickets, tuple(against or ()), contract,
-        zone, form, level, unit, captured_at, as_of, with_names, nodes, out,
+        zone, form, level, unit, tuple(captured_at or ()), as_of, with_names, nodes, out,
     )  # fmt: skip
     _finish(as_json, command.run, asked)
 

@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 
 from risk.contract_rules.records import Records
@@ -25,6 +27,7 @@ from slakit.statements.importers.find import form_of
 from slakit.statements.importers.form import Options
 from slakit.statements.importers.imported import Imported
 from slakit.statements.importers.log import Log
+from slakit.statements.importers.snapshots import paired
 from slakit.statements.record_files import read_records
 from slakit.statements.units import UnitNames, contracted_units, unit_names
 
@@ -42,6 +45,8 @@ class Sources:
     units: Path | None = None
     ledger: Path | None = None
     tickets: Path | None = None
+    captured: tuple[datetime, ...] = ()
+    """When each log was taken, where each of them is a snapshot of the same system: two show an end between them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +107,14 @@ def gathered(deal: Deal, sources: Sources, options: Options, form: str | None = 
     )
     problems: list[Problem] = []
     logs: list[ReadLog] = []
-    for path in sources.logs:
+    for i, path in enumerate(sources.logs):
+        own = replace(options, captured_at=sources.captured[i]) if sources.captured else options
         try:
-            logs.append(read_log(path, options, form))
+            logs.append(read_log(path, own, form))
         except DealError as error:
             problems += error.problems
+    if sources.captured and not problems:
+        logs = [_one_after_the_other(logs, sources.captured)]
     read: dict[str, tuple[object, ...]] = {}
     files: dict[str, str] = {}
     for kind in ("windows", "notices", "units", "ledger", "tickets"):
@@ -114,7 +122,7 @@ def gathered(deal: Deal, sources: Sources, options: Options, form: str | None = 
         if path is None:
             continue
         try:
-            read[kind] = read_records(path, kind)  # type: ignore[arg-type]
+            read[kind] = read_records(path, kind)
             files[kind] = sha256(path.read_bytes()).hexdigest()
         except DealError as error:
             problems += error.problems
@@ -126,6 +134,19 @@ def gathered(deal: Deal, sources: Sources, options: Options, form: str | None = 
             "operations.units", "a statement of credits", "name the units there, or in a file with --units"
         )
     return _with_units(deal, logs, read, units, files)
+
+
+def _one_after_the_other(logs: Sequence[ReadLog], captured: Sequence[datetime]) -> ReadLog:
+    """Return snapshots of one system as one log, from the oldest to the newest."""
+    order = sorted(range(len(logs)), key=lambda i: captured[i])
+    whole = logs[order[0]]
+    for before, now in pairwise(order):
+        whole = ReadLog(
+            paired(whole.imported, logs[now].imported, captured[before], captured[now]),
+            whole.title,
+            sha256(f"{whole.sha256}{logs[now].sha256}".encode()).hexdigest(),
+        )
+    return whole
 
 
 def _with_units(

@@ -276,6 +276,12 @@ def test_06_an_expert_whom_no_one_names_is_a_note():
         ({"window_days": 60, "window_from": "period_end", "late": "forfeit"}, "warning"),
         ({"window_days": 60, "window_from": "statement", "late": "forfeit"}, None),
         ({"window_days": 3, "mode": "automatic"}, None),
+        ({"window_business_days": 9}, "error"),  # at least 11 days
+        ({"window_business_days": 22}, None),  # at least 30
+        ({"window_months": 1}, "warning"),  # 28 days in February
+        ({"window_months": 2, "window_from": "next_period_end"}, None),
+        ({"window_days": 60, "window_from": "incident_start"}, "warning"),
+        ({"window_days": 29, "late": "reduced"}, "warning"),
     ],
 )
 def test_07_a_claim_window_that_loses_the_credit(process: dict[str, Any], seen: str | None):

@@ -2,6 +2,7 @@
 
 import io
 import re
+from datetime import date
 
 import pypdf
 import pytest
@@ -149,3 +150,83 @@ def test_no_table_of_figures_goes_over_a_page(pages, deal):
         first, last = plain(table.rows[0][-1]), plain(table.rows[-1][-1])
         head = " ".join(plain(cell) for cell in table.head).split()
         assert any(all(word in page for word in (*head, *first.split(), *last.split())) for page in pages)
+
+
+CLAIMED_IN_BUSINESS_DAYS = {
+    "credits.base": "invoiced",
+    "credits.caps": {"month": "0.20", "month_of": "previous_period", "term": "0.08", "carry_forward": True},
+    "credits.between_levels": "choose_one",
+    "credits.between_heads": "highest",
+    "credits.within_level": "worst_outage",
+    "credits.minimum_payable": "25.00",
+    "credits.process": {
+        "mode": "claimed",
+        "window_business_days": 5,
+        "window_from": "incident_start",
+        "late": "reduced",
+    },
+    "credits.form": {"form": "spread_over_term", "cash_after_months": None},
+    "measurement.business_calendars": ["US-NY", "NYSE"],
+    "measurement.day_count": "include_event_day",
+    "operations.replacement": {"target_hours": {"node": "4"}},
+    "service_levels.cluster.base_share": "0.15",
+    "cancellation.chronic_failure": {
+        "limbs": [
+            {"form": "cumulative_hours", "service_level": "cluster", "hours": "120", "window_days": 90},
+            {"form": "same_cause", "service_level": "nodes", "count": 3, "window_days": 60},
+            {"form": "cap_reached", "cap": "year"},
+            {"form": "replacement_missed", "count": 4, "window_days": 90},
+        ]
+    },
+}
+CLAIMED_IN_MONTHS = {
+    "credits.base": "order_fee_accrued",
+    "credits.between_levels": "parent_absorbs_children",
+    "credits.form": {"form": "added_days"},
+    "credits.process": {"mode": "claimed", "window_months": 2, "window_from": "next_period_end"},
+    "cancellation.chronic_failure": {"limbs": [{"form": "cap_reached", "cap": "month"}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            CLAIMED_IN_BUSINESS_DAYS,
+            (
+                "within 5 Business Days after the start of the last Outage",
+                "only 50% is left",
+                "in the month before it",
+                "8% of the Fee planned for it",
+                "no more than USD 25.00",
+                "owed in the months that follow",
+                "the longest Outage of a Unit",
+                "the day of the event is day 1",
+                "a holiday of US-NY or NYSE",
+                "15% for Cluster",
+                "set off in equal parts",
+                "more than 120 hours",
+                "reach the limit of the Contract Year",
+                "4 replacements for one Service become late",
+            ),
+        ),
+        (
+            CLAIMED_IN_MONTHS,
+            (
+                "within 2 months after the end of the month after it",
+                "for all Services",
+                "the Units inside it are paid none",
+                "days of service at no charge",
+                "at the end of the month in which a limit is reached",
+            ),
+        ),
+    ],
+    ids=["business-days", "months"],
+)
+def test_terms_of_money_are_printed_in_words_without_faults(changes, words):
+    agreed = load_deal(examples_dir() / "startup-1024-h100.yaml").deal
+    amended = agreed.revise({"amendments": [{"effective_from": "2001-01-01", "set": changes}]}).at(date(2001, 1, 2))
+    document = assemble(amended)
+    assert [finding for finding in lint(document) if finding.severity != "note"] == []
+    printed = to_markdown(document).replace("\u00a0", " ")
+    assert [phrase for phrase in words if phrase not in printed] == []
