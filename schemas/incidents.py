@@ -132,6 +132,16 @@ class UnitService(Terms):
     """Unit that contains this one."""
     hourly_price: Amount | None = None
     """Price of the unit for an hour; the monthly fee over the hours of the month when absent. [currency/h]"""
+    accrues_by_hour: Flag = False
+    """Whether the fee is the hourly price for every hour in service; `monthly_fee` is then that of a mean month of 730
+    hours, which caps of the year and the term plan with."""
+
+    @model_validator(mode="after")
+    def _hours_have_a_price(self) -> Self:
+        if self.accrues_by_hour and self.hourly_price is None:
+            raise TermsError("accrues_by_hour without hourly_price", "the price of an hour", "add hourly_price")
+        return self
+
     spare: Flag = False
     """Whether it stands ready beside the contracted units: it has no fee, and counts among nodes only where the
     contract says so."""

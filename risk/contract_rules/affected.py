@@ -17,6 +17,15 @@ _CAUSES: Mapping[DownTest, str] = {"power_lost": "power", "cooling_lost": "cooli
 """Test to the word with which the cause of an incident must start."""
 
 
+ABOVE = (*FACILITY, "fabric")
+"""Levels whose incidents may reach other units."""
+
+
+def looks_above(level: ServiceLevel) -> bool:
+    """Return whether a test of a service level names something that fails above its units."""
+    return any(test in level.down_tests for test in (*_CAUSES, "fabric_down"))
+
+
 def exact(incident: Incident, unit: Unit, tree: UnitTree, level: ServiceLevel, level_id: str) -> Computed[Incident | None]:
     """Return an incident of a unit above as one of `unit`, None where it does not bring that down.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 
 from risk.contract_rules.intervals import MICROSECOND, Span, Spans, clipped, intersection, length
-from risk.contract_rules.records import Unit
+from risk.contract_rules.records import Spell, Unit
 from risk.core.computed import Computed, Step
 from schemas.credits import Credits
 from schemas.errors import NotComputedError
@@ -139,6 +140,9 @@ def accrued_fee(
     fee = Fraction(0)
     for spell in unit.spells:
         paid = Fraction(1) if with_prepaid else 1 - Fraction(spell.prepaid_fraction)
+        if spell.by_hour:
+            fee += paid * _by_hour(spell, month, force_majeure, relief)
+            continue
         share = Fraction(1)
         if force_majeure or spell.span[0] > month[0] or spell.span[1] < month[1]:
             served = clipped((spell.span,), *month)
@@ -148,6 +152,15 @@ def accrued_fee(
             share = Fraction(time // MICROSECOND, whole // MICROSECOND)
         fee += Fraction(spell.monthly_fee) * paid * share
     return fee
+
+
+def _by_hour(spell: Spell, month: Span, force_majeure: Spans, relief: ForceMajeure) -> Fraction:
+    """Return what accrues of a fee by the hour. [currency]"""
+    served = clipped((spell.span,), *month)
+    time = length(served)
+    if relief.fee_during == "abates":
+        time -= length(intersection(served, force_majeure))
+    return Fraction(spell.hourly_price or 0) * Fraction(time // MICROSECOND, timedelta(hours=1) // MICROSECOND)
 
 
 def fee_of_service(fees: Iterable[tuple[Identifier, Fraction]]) -> Fraction:

@@ -17,6 +17,7 @@ Minutes = int | Fraction
 MINUTE = timedelta(minutes=1)
 MICROSECONDS_PER_MINUTE = 60_000_000
 MICROSECOND = timedelta(microseconds=1)
+START = datetime.min.replace(tzinfo=UTC)
 END = datetime.max.replace(tzinfo=UTC)
 
 

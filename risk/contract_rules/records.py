@@ -43,6 +43,8 @@ class Spell:
     """[1]"""
     hourly_price: Decimal | None = None
     """Price for an hour, where the record gives it. [currency/h]"""
+    by_hour: bool = False
+    """Whether the fee accrues by the hour at that price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,7 @@ def _unit(name: str, records: Sequence[UnitService], default_start: datetime) ->
                     record.monthly_fee,
                     record.prepaid_fraction,
                     record.hourly_price,
+                    record.accrues_by_hour,
                 )
                 for record in records
             ),

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from risk.contract_rules import excluded_downtime, flaps, minimum_outage, outage_end, outage_start, readings
+from risk.contract_rules import (
+    degraded_performance,
+    excluded_downtime,
+    fault_codes,
+    flaps,
+    minimum_outage,
+    outage_end,
+    outage_start,
+    readings,
+)
 from risk.contract_rules.counting_rules import CountingRules
+from risk.contract_rules.degraded_performance import Weighted
 from risk.contract_rules.excluded_downtime import Case, Excluded, Trace
 from risk.contract_rules.flaps import Outage
 from risk.contract_rules.intervals import Spans, clipped, difference, intersection, union
+from risk.contract_rules.roll_up import RolledUp
 from risk.core.computed import Step
 from schemas.deal import Deal
 from schemas.incidents import Incident
 from schemas.periods import Month
 
 SLOT_PARAGRAPH = "node-availability.per-slot"
+
+NOTHING_ROLLED_UP = RolledUp(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +46,30 @@ class UnitHistory:
     """Time without a reading."""
     traces: tuple[Trace, ...]
     """Steps, each with the time it concerns."""
+    weighted: tuple[Weighted, ...] = ()
+    """Time outside the outages that count of which each minute counts in part, exclusions not yet taken out."""
+    disputed: Spans = ()
+    """Time that some monitors show as down and others do not, and on which no one has decided."""
+    shown: Mapping[readings.Whose, Spans] = field(default_factory=dict)
+    """Downtime that each party's monitors show, where they differ."""
 
     @property
     def counted(self) -> Spans:
         """Return downtime that counts."""
         return difference(union(piece for outage in self.outages for piece in outage.pieces), self.excluded.spans)
+
+    def started(self, start: datetime, end: datetime) -> UnitHistory:
+        """Return the history of what starts from `start` up to `end`."""
+
+        def starts(moment: datetime) -> bool:
+            return start <= moment < end
+
+        return replace(
+            self,
+            outages=tuple(outage for outage in self.outages if starts(outage.start)),
+            disregarded=tuple(outage for outage in self.disregarded if starts(outage.start)),
+            weighted=tuple(one for one in self.weighted if starts(one.span[0])),
+        )
 
     def steps(self, start: datetime, end: datetime) -> tuple[Step, ...]:
         """Return the steps that concern the time from `start` up to `end`."""
@@ -63,12 +95,18 @@ def clocked(
     open_until : end of an outage whose end is not on record.
     known_until : nothing after this is known when the statement is made.
     """
+    judged = fault_codes.exact(incident, terms.measurement)
+    if judged.value is None:  # nothing to the contract, whatever it says of the unit
+        begins = incident.started_at.astimezone(UTC)
+        span = (begins, max((incident.ended_at or open_until).astimezone(UTC), begins))
+        return ClockedIncident(incident, (), tuple(Trace(span, step) for step in judged.steps))
+    incident = judged.value
     if incident.state == "unknown":  # no reading is no outage: the clocks of outages do not apply to it
         silent = (incident.started_at.astimezone(UTC), (incident.ended_at or open_until).astimezone(UTC))
         return ClockedIncident(incident, clipped(in_service, silent[0], min(silent[1], known_until)), ())
     start = outage_start.exact(incident, terms.measurement)
     end = outage_end.exact(incident, terms.measurement, open_until)
-    steps = (*start.steps, *end.steps)
+    steps = (*judged.steps, *start.steps, *end.steps)
     record = (incident.started_at.astimezone(UTC), max(end.value, incident.started_at.astimezone(UTC)))
     if start.value is None:
         return ClockedIncident(incident, (), tuple(Trace(record, step) for step in steps))
@@ -89,8 +127,8 @@ def unit_history(
     terms: Deal,
     rules: CountingRules,
     first_month: Month,
-    rolled_up: Spans = (),
-    rolled_up_traces: tuple[Trace, ...] = (),
+    rolled_up: RolledUp = NOTHING_ROLLED_UP,
+    watching: frozenset[str] = frozenset(),
 ) -> UnitHistory:
     """Return the history of one unit.
 
@@ -101,16 +139,17 @@ def unit_history(
     case : what may exclude its downtime.
     first_month : first month of the contract year.
     rolled_up : downtime that its children bring about, exclusions already taken out; never excluded again.
+    watching : monitors that watch units of its level.
     """
-    own = union(span for r in records if r.incident.state in ("down", "planned") for span in r.spans)
     spells = [(r.incident, r.spans) for r in records]
-    silent = readings.exact(unit_id, spells, own, terms.measurement)
+    read = readings.exact(unit_id, spells, terms.measurement, watching)
+    own = read.value.down
+    concerned = [*read.value.unknown, *read.value.disputed, *(span for _, spans in spells for span in spans)]
     traces = [
         *(trace for r in records if r.incident.state != "degraded" for trace in r.traces),
-        *(Trace(span, step) for span in silent.value[:1] for step in silent.steps),
-        *rolled_up_traces,
+        *(Trace((min(concerned)[0], max(end for _, end in concerned)), step) for step in read.steps if concerned),
     ]
-    joined = flaps.exact(union((*own, *rolled_up)), rules, level)
+    joined = flaps.exact(union((*own, *rolled_up.down)), rules, level)
     merged = [outage for outage in joined.value if outage.parts > 1]
     traces += [Trace(o.span, step) for o, step in zip(merged, joined.steps, strict=True)]
     kept: list[Outage] = []
@@ -123,17 +162,48 @@ def unit_history(
         (kept if tested.value else dropped).append(outage)
         traces += [Trace(outage.span, step) for step in tested.steps]
     down = union(piece for outage in kept for piece in outage.pieces)
-    down_records = [(i, spans) for i, spans in spells if i.state in ("down", "planned") and spans]
-    own_case = replace(case, spells=down_records)
-    excludable = difference(down, rolled_up) if rolled_up else down
+    down_records = [(i, intersection(spans, own)) for i, spans in spells if i.state in readings.DOWN]
+    slow, slow_traces = _slow(spells, down, level, terms)
+    traces += slow_traces
+    partly = degraded_performance.without(rolled_up.partly, down)
+    own_case = replace(case, spells=[(i, spans) for i, spans in down_records if spans])
+    excludable = difference(down, rolled_up.down) if rolled_up.down else down
+    if slow:  # what nodes bring about is excluded at the nodes, and no minute counts twice
+        alone = difference(union(one.span for one in slow), union(one.span for one in partly))
+        excludable = union((*excludable, *alone))
+        own_case = replace(own_case, spells=[*own_case.spells, *((i, s) for i, s in spells if i.state == "degraded")])
     excluded = excluded_downtime.exact(
         excludable, own_case, terms.exclusions, terms.measurement.zone, first_month
     ).value
+    weighted = degraded_performance.at_worst([*slow, *partly]) if partly else slow
+    measured = union((*(p for o in (*kept, *dropped) for p in o.pieces), *(one.span for one in weighted)))
+    disputed = difference(intersection(read.value.disputed, in_service), measured)
     return UnitHistory(
         in_service,
         tuple(kept),
         tuple(dropped),
         excluded,
-        intersection(silent.value, in_service),
+        difference(intersection(read.value.unknown, in_service), union((*measured, *disputed))),
         (*sorted(traces, key=lambda trace: trace.span[0]), *excluded.traces),
+        weighted,
+        disputed,
+        read.value.shown,
     )
+
+
+def _slow(
+    spells: Sequence[tuple[Incident, Spans]], down: Spans, level: str | None, terms: Deal
+) -> tuple[tuple[Weighted, ...], list[Trace]]:
+    """Return when a unit that was not down was too slow, with the steps."""
+    metrics = terms.service_levels[level].degraded if level is not None else {}
+    records = [(incident, spans) for incident, spans in spells if incident.state == "degraded" and spans]
+    if level is None or not metrics or not records:
+        return (), []
+    found = degraded_performance.exact(records, metrics, level)
+    spans = [span for _, some in records for span in some]
+    whole = (min(start for start, _ in spans), max(end for _, end in spans))
+    traces = [Trace(whole, step) for step in found.steps]
+    covered = intersection(union(one.span for one in found.value), down)
+    if covered:
+        traces.append(Trace(whole, degraded_performance.down_first(covered)))
+    return degraded_performance.without(found.value, down), traces

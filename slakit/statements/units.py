@@ -18,6 +18,8 @@ from schemas.incidents import UnitService
 from schemas.operations import ContractedUnits
 from slakit.statements.host_lists import expanded
 
+HOURS_OF_A_MEAN_MONTH = 730
+"""Hours for which a fee by the hour is written as a monthly one. [h]"""
 PLACES = Decimal("0.000001")
 """Fees of single units are kept to a millionth, far below the smallest unit of any currency."""
 
@@ -160,6 +162,8 @@ def _units(deal: Deal, group: ContractedUnits, counts: Mapping[tuple[str, str], 
     service = _service(deal, group)
     zone = deal.measurement.zone
     fee = Decimal(0) if group.spare else _monthly_fee(deal, group, service, counts)
+    charge = deal.commercial.charges.get(service) if deal.commercial else None
+    by_hour = bool(fee and group.monthly_fee is None and charge and charge.price.per == "gpu_hour")
     start = group.in_service_from or _ready(deal, service)
     for name in _names(group):
         yield UnitService(
@@ -167,6 +171,8 @@ def _units(deal: Deal, group: ContractedUnits, counts: Mapping[tuple[str, str], 
             level=group.level,
             service=service,
             monthly_fee=fee,
+            hourly_price=(fee / HOURS_OF_A_MEAN_MONTH).quantize(PLACES) if by_hour else None,
+            accrues_by_hour=by_hour,
             prepaid_fraction=deal.commercial.prepayment.fraction
             if deal.commercial and deal.commercial.prepayment
             else 0,
@@ -200,10 +206,6 @@ def _monthly_fee(deal: Deal, group: ContractedUnits, service: str, counts: Mappi
         )
     price = deal.commercial.charges[service].price
     path = f"commercial.charges.{service}.price"
-    if price.per == "gpu_hour":
-        raise NotComputedError(
-            path, "the monthly fee of one unit priced by the hour", "add operations.units.monthly_fee"
-        )
     count = (
         sum(getattr(deal.clusters[c].units, price.counted) or 0 for c in _clusters(deal, service))
         if price.counted
@@ -211,7 +213,7 @@ def _monthly_fee(deal: Deal, group: ContractedUnits, service: str, counts: Mappi
     )
     if price.counted and not count:
         raise MissingTermError(f"clusters.*.units.{price.counted}", path, "add it, or operations.units.monthly_fee")
-    whole = monthly_price.exact(price, Decimal(count), 0, path).value
+    whole = monthly_price.exact(price, Decimal(count), HOURS_OF_A_MEAN_MONTH, path).value
     share = whole / Fraction(counts[service, group.level])
     return (Decimal(share.numerator) / Decimal(share.denominator)).quantize(PLACES)
 

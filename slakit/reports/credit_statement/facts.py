@@ -265,8 +265,15 @@ def counted(number: int, one: str, many: str) -> str:
 
 
 def sentence(words: str) -> str:
-    """Return words with a capital first letter and one full stop at their end."""
-    return f"{words[0].upper()}{words[1:].rstrip('.')}."
+    """Return words as a sentence: a capital first letter, unless it begins a path of terms, and one full stop.
+
+    >>> sentence("two lines are here"), sentence("credits.base is not stated."), sentence("it is 0.66…")
+    ('Two lines are here.', 'credits.base is not stated.', 'It is 0.66…')
+    """
+    first = words.split(maxsplit=1)[0]
+    begins = words[0] if "_" in first or "." in first[:-1] else words[0].upper()
+    ended = f"{begins}{words[1:].rstrip('.')}"
+    return ended if ended.endswith("…") else f"{ended}."
 
 
 def names_in_words(names: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ from slakit.reports.credit_statement.worked import worked
 from slakit.reports.rounding import NBSP
 from slakit.reports.tables import Table
 
-ROWS_AND_STEPS = 20
+ROWS_AND_STEPS = 18
 """Rows of the table and steps of the worked line that fit the first page together. [1]"""
 FEWEST_ROWS = 5
 
@@ -129,7 +129,8 @@ def _detail(facts: Facts) -> list[str]:
         found.append(_claim_words(facts, deadlines))
     elif facts.deal.credits.process.mode == "claimed":
         blank = facts.deal.blank("credits.process.window_days", "credits.process.window_from")
-        found.append("It must be claimed; " + (blank or "the time for it has not begun to run") + ".")
+        how = f"how the time for it runs is not stated ({blank.partition(': ')[2]})" if blank else ""
+        found.append(f"It must be claimed; {how or 'the time for it has not begun to run'}.")
     else:
         number = facts.clause_of("monitor-evidence.objection")
         found.append(
@@ -174,10 +175,19 @@ def _figures(facts: Facts) -> tuple[Figure, ...]:
     given = {"amount": _cents(Fraction(year)), "currency": facts.currency}
     rights = facts.document["rights"]
     return (
-        Figure("Credit stated", money(facts.document["total"]), note),
+        _stated(facts, note),
         Figure("Credits this contract year", money(given), year_note),
         Figure("Right to leave", "Reached" if rights else "Not reached", _rights_note(facts)),
     )
+
+
+def _stated(facts: Facts, note: str) -> Figure:
+    total = money(facts.document["total"])
+    if not facts.document["not_computed"]:
+        return Figure("Credit stated", total, note)
+    if not Decimal(facts.document["total"]["amount"]):
+        return Figure("Credit stated", "Not computed", "the reasons are among the notes")
+    return Figure("Credit stated, at least", total, "the rest is not computed; the notes say why")
 
 
 def _cited(facts: Facts, paragraph: str) -> str:

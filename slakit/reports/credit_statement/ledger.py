@@ -10,6 +10,7 @@ from slakit.reports.credit_statement.facts import (
     Facts,
     Line,
     bare,
+    bare_money,
     counted,
     minutes,
     money,
@@ -132,7 +133,7 @@ def _title(facts: Facts, lines: list[Line]) -> str:
     if line["days_added"]:
         owed_words = counted(line["days_added"], "day added", "days added")
     units = line["unit"] if len(lines) == 1 else f"{line['unit']} and {counted(len(lines) - 1, 'other', 'others')}"
-    each = " each" if len(lines) > 1 else ""
+    each = " each" if len(lines) > 1 and line["payable"] is not None else ""
     return f"{units}, {facts.level_words(line)}, {period_words(line['period'])}: {owed_words}{each}"
 
 
@@ -152,7 +153,7 @@ def _settlements(facts: Facts) -> Table | None:
                 one["service"],
                 one["period"],
                 lost or "nothing",
-                bare(one["fee"]),
+                bare_money(one["fee"]["amount"], facts.currency).removeprefix(f"{facts.currency}{NBSP}"),
                 bare(one["credit"]),
                 bare(one["payable"]),
             )

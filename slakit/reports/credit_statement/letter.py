@@ -26,6 +26,8 @@ from slakit.reports.rounding import NBSP
 from slakit.reports.tables import Table
 from slakit.reports.terminal import fitted
 
+MOST_CLAIMED = 24
+"""Lines that the letter lists; the enclosures have all. [1]"""
 BLANK = "________________"
 """Where a person writes."""
 
@@ -112,6 +114,7 @@ def _paragraphs(facts: Facts, claimed: list[Line]) -> tuple[str, ...]:
 def _table(facts: Facts, claimed: list[Line]) -> Table | None:
     if not claimed:
         return None
+    left = len(claimed) - MOST_CLAIMED
     return Table(
         "What is claimed",
         "minutes",
@@ -125,8 +128,11 @@ def _table(facts: Facts, claimed: list[Line]) -> Table | None:
                 facts.availability(line),
                 bare(line["payable"]),
             )
-            for line in claimed
+            for line in claimed[:MOST_CLAIMED]
         ),
+        rest=sentence(f"{counted(left, 'more line is', 'more lines are')} in the enclosed statement and in lines.csv")
+        if left > 0
+        else None,
         total=("In all", *([NBSP] * 4), bare(facts.document["total"])),
         text_columns=3,
     )
@@ -173,6 +179,7 @@ def letter_text(deal: Deal, document: Document) -> str:
                 for i, (cell, width) in enumerate(zip(row, widths, strict=True))
             )
             parts.append("  ".join(cells).rstrip())
+        parts += [table.rest] if table.rest else []
         parts.append("")
     parts += ["Enclosed:", *(f"- {words}" for words in found.enclosed), ""]
     parts += [f"Name: {BLANK}", f"Date: {BLANK}", ""]

@@ -11,7 +11,16 @@ from fractions import Fraction
 from typing import Any
 
 from slakit.reports import figures
-from slakit.reports.credit_statement.facts import Facts, Line, bare_money, money, number_words, percent_words, share
+from slakit.reports.credit_statement.facts import (
+    Facts,
+    Line,
+    bare_money,
+    money,
+    number_words,
+    percent_words,
+    sentence,
+    share,
+)
 from slakit.statements.words import HEADS
 
 SHARES_IN_RULE = (
@@ -102,6 +111,10 @@ def told(facts: Facts, line: Line) -> tuple[Told, ...]:
 
 def step_words(facts: Facts, step: Mapping[str, Any]) -> str:
     """Return one step as a sentence."""
+    return sentence(_words(facts, step))
+
+
+def _words(facts: Facts, step: Mapping[str, Any]) -> str:
     rule = rule_words(step)
     paragraph, inputs, result = step["paragraph"], step["inputs"], step["result"]
     match paragraph:
@@ -143,7 +156,7 @@ def rule_words(step: Mapping[str, Any]) -> str:
         rule = _SHARE.sub(lambda match: figures.agreed_percent(Decimal(match[1])), rule)
     rule = _ONE.sub(r"1 \1", rule)
     rule = _DAY.sub(lambda match: figures.date_long(date(*map(int, match.groups()))), rule)
-    return rule[0].upper() + rule[1:]
+    return rule
 
 
 def _result(facts: Facts, step: Mapping[str, Any]) -> str:

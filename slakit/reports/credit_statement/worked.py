@@ -16,6 +16,7 @@ from slakit.reports.credit_statement.facts import (
     money,
     number_words,
     percent_words,
+    sentence,
     share,
 )
 from slakit.reports.credit_statement.steps import Told, step_words
@@ -88,7 +89,7 @@ def _rolled_up_first(paragraph: str, order: list[str]) -> float:
 
 
 def _told_as(words: str, step: Mapping[str, Any]) -> Told:
-    return Told(words, step["clause"] or step["paragraph"])
+    return Told(sentence(words), step["clause"] or step["paragraph"])
 
 
 def _each(facts: Facts, steps: list[Mapping[str, Any]]) -> Iterator[Told]:

@@ -78,7 +78,7 @@ def served_alike(
         records[i] += 1
         begins = record.in_service_from is None or microseconds(record.in_service_from) <= edges[0]
         lasts = record.in_service_to is None or microseconds(record.in_service_to) >= edges[-1]
-        served[i] &= begins and lasts and not record.spare
+        served[i] &= begins and lasts and not record.spare and not record.accrues_by_hour
         if record.in_service_from is not None:
             started[i] = microseconds(record.in_service_from)
         if record.in_service_to is not None:

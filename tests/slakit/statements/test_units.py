@@ -1,10 +1,11 @@
 """Units of a contract with the monthly fee of each."""
 
+import re
 from decimal import Decimal
 
 import pytest
 
-from schemas.errors import DealError, MissingTermError, NotComputedError
+from schemas.errors import DealError, MissingTermError
 from slakit.load import load_deal
 from slakit.statements.host_lists import expanded
 from slakit.statements.units import contracted_units
@@ -109,9 +110,12 @@ def test_a_fee_that_no_term_gives_is_asked_for(units, ridge):
         units(ridge[: ridge.index("commercial:")] + ridge[ridge.index("operations:") :])
 
 
-def test_a_price_by_the_hour_gives_no_monthly_fee(units, ridge):
-    with pytest.raises(NotComputedError, match="priced by the hour"):
-        units(priced(ridge, "gpu_hour", "2.5"))
+def test_a_price_by_the_hour_is_shared_by_the_hour(units, ridge):
+    gpus = int(re.search(r"gpu: (\d+)", ridge)[1])
+    hourly = Decimal("2.5") * gpus / 12
+    for unit in units(priced(ridge, "gpu_hour", "2.5")).values():
+        assert (unit.accrues_by_hour, unit.hourly_price) == (True, hourly)
+        assert unit.monthly_fee == hourly * 730
 
 
 @pytest.mark.parametrize(
