@@ -10,7 +10,7 @@ from risk.contract_rules.lines import Limit, Line, Loss, reduced_to
 from risk.core.computed import Step
 from schemas.credits import Credits
 from schemas.money import Money, total, zero
-from schemas.periods import Month
+from schemas.periods import Period
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Account:
     """Contract year that `given_in_year` belongs to, from 0. [1]"""
     given_in_year: Money
     given_in_term: Money
-    carried: tuple[tuple[Month, Money], ...] = ()
+    carried: tuple[tuple[Period, Money], ...] = ()
     """Credits of earlier periods that exceeded the caps of these and can still be owed, the oldest first."""
 
     @classmethod
@@ -52,7 +52,7 @@ class Capped:
 
 
 def capped(
-    lines: Sequence[Line], account: Account, amounts: dict[caps.CapOf, Money | None], credits: Credits, month: Month
+    lines: Sequence[Line], account: Account, amounts: dict[caps.CapOf, Money | None], credits: Credits, month: Period
 ) -> Capped:
     """Return what the caps leave of the lines of one service, and of the credits carried from earlier periods.
 
@@ -116,9 +116,9 @@ def capped(
     return Capped(done, brought, now, limits, tuple(steps))
 
 
-def _left(carried: tuple[tuple[Month, Money], ...], released: Money) -> tuple[tuple[Month, Money], ...]:
+def _left(carried: tuple[tuple[Period, Money], ...], released: Money) -> tuple[tuple[Period, Money], ...]:
     """Return what stays carried after `released` has been taken off the oldest."""
-    found: list[tuple[Month, Money]] = []
+    found: list[tuple[Period, Money]] = []
     for month, amount in carried:
         taken = min(amount, released, key=lambda money: money.amount)
         released -= taken

@@ -26,7 +26,9 @@ def looks_above(level: ServiceLevel) -> bool:
     return any(test in level.down_tests for test in (*_CAUSES, "fabric_down"))
 
 
-def exact(incident: Incident, unit: Unit, tree: UnitTree, level: ServiceLevel, level_id: str) -> Computed[Incident | None]:
+def exact(
+    incident: Incident, unit: Unit, tree: UnitTree, level: ServiceLevel, level_id: str
+) -> Computed[Incident | None]:
     """Return an incident of a unit above as one of `unit`, None where it does not bring that down.
 
     Parameters
@@ -57,9 +59,9 @@ def _test(incident: Incident, unit: Unit, tree: UnitTree, level: ServiceLevel) -
     above = tree.names(unit.id) - {unit.id}
     cause = (incident.cause or "").lower()
     for test, word in _CAUSES.items():
-        if test in level.down_tests and incident.level in FACILITY and incident.unit_id in above:
-            if cause.startswith(word):
-                return test
+        reaches = incident.level in FACILITY and incident.unit_id in above and cause.startswith(word)
+        if test in level.down_tests and reaches:
+            return test
     if "fabric_down" in level.down_tests and incident.level == "fabric" and incident.unit_id != unit.id:
         fabric = tree.units.get(incident.unit_id)
         holder = fabric.parent_id if fabric is not None else None

@@ -14,13 +14,13 @@ from risk.contract_rules.measurement_period import month_span
 from risk.contract_rules.register import Register
 from risk.core.computed import Step
 from schemas.money import Money, zero
-from schemas.periods import Month
+from schemas.periods import Period
 
 Chosen = tuple[tuple[Line, ...], tuple[Step, ...]]
 """Lines with what is left of each, and the steps that concern them all."""
 
 
-def large_enough(lines: Sequence[Line], register: Register, month: Month) -> tuple[Line, ...]:
+def large_enough(lines: Sequence[Line], register: Register, month: Period) -> tuple[Line, ...]:
     """Return the lines without the credits that are too small to be paid."""
     minimum = register.terms(month).credits.minimum_payable
     if not minimum:
@@ -33,7 +33,7 @@ def large_enough(lines: Sequence[Line], register: Register, month: Month) -> tup
     )
 
 
-def one_level_or_all(lines: Sequence[Line], register: Register, month: Month) -> Chosen:
+def one_level_or_all(lines: Sequence[Line], register: Register, month: Period) -> Chosen:
     """Return the lines with the credits of levels, or of units inside credited units, that are not paid left out."""
     rule = register.terms(month).credits.between_levels
     ours = [line for line in lines if line.head == "availability"]
@@ -61,7 +61,7 @@ def _absorbed(lines: Sequence[Line], ours: Sequence[Line], register: Register) -
     return _without(lines, kept, "parent_level", found.steps, register), found.steps
 
 
-def _named(lines: Sequence[Line], register: Register, month: Month) -> str | None:
+def _named(lines: Sequence[Line], register: Register, month: Period) -> str | None:
     """Return the service level that the first claim with a choice names; None until there is one."""
     span = month_span(month, register.terms(month).measurement.zone)
     levels = {line.service_level for line in lines}
@@ -72,7 +72,7 @@ def _named(lines: Sequence[Line], register: Register, month: Month) -> str | Non
     return None
 
 
-def one_head_or_all(lines: Sequence[Line], register: Register, month: Month) -> Chosen:
+def one_head_or_all(lines: Sequence[Line], register: Register, month: Period) -> Chosen:
     """Return the lines with the credits of heads that are not paid left out."""
     heads: dict[str, Money] = {}
     for head in ("availability", "replacement", "response"):
@@ -86,7 +86,7 @@ def one_head_or_all(lines: Sequence[Line], register: Register, month: Month) -> 
     return _without(lines, kept, "other_head", found.steps, register), found.steps
 
 
-def claimed(line: Line, register: Register, month: Month) -> Line:
+def claimed(line: Line, register: Register, month: Period) -> Line:
     """Return a line after the claim filter."""
     if not line.payable.amount:
         return line
@@ -94,7 +94,7 @@ def claimed(line: Line, register: Register, month: Month) -> Line:
     zone = terms.measurement.zone
     facts = Claimable(
         period=month_span(month, zone),
-        next_period_end=month_span(month.plus(1), zone)[1],
+        next_period_end=month_span(register.calendar.plus(month, 1), zone)[1],
         last_outage=_last_outage(register, line, month),
         names=register.tree.names(line.unit),
     )
@@ -109,9 +109,11 @@ def claimed(line: Line, register: Register, month: Month) -> Line:
     return reduced_to(line, line.payable.times(Fraction(share), terms.credits.rounding), "late_claim", ())
 
 
-def _last_outage(register: Register, line: Line, month: Month) -> Span | None:
+def _last_outage(register: Register, line: Line, month: Period) -> Span | None:
     """Return the last outage of a line's unit that reaches into the month; the month itself for tickets."""
     start, end = month_span(month, register.terms(month).measurement.zone)
+    if line.span is not None:
+        start, end = line.span
     unit = register.tree.units.get(line.unit)
     if unit is None or line.head == "response":
         return start, end

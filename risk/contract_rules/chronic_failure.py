@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from risk.core.computed import Computed, Step
 from schemas.cancellation import BadMonths
-from schemas.periods import Month
+from schemas.periods import Period
 
 PARAGRAPH = "chronic-failure.bad-months"
 
 
-def exact(history: Sequence[tuple[Month, Fraction | None]], limb: BadMonths, path: str) -> Computed[tuple[Month, ...]]:
+def exact(
+    history: Sequence[tuple[Period, Fraction | None]], limb: BadMonths, path: str
+) -> Computed[tuple[Period, ...]]:
     """Return the bad months relied on if the right arises at the end of the last month, nothing otherwise.
 
     Parameters

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from risk.contract_rules.intervals import MICROSECOND, Span, Spans, clipped, intersection, length
 from risk.contract_rules.records import Spell, Unit
@@ -14,6 +15,7 @@ from risk.core.computed import Computed, Step
 from schemas.credits import Credits
 from schemas.errors import NotComputedError
 from schemas.exclusions import ForceMajeure
+from schemas.periods import Month
 from schemas.service_levels import ServiceLevel
 from schemas.units import Identifier
 
@@ -51,7 +53,7 @@ class Fees:
 
 
 def exact(
-    unit: Unit, month: Span, force_majeure: Spans, fees: Fees, credits: Credits, relief: ForceMajeure
+    unit: Unit, month: Span, force_majeure: Spans, fees: Fees, credits: Credits, relief: ForceMajeure, zone: str
 ) -> Computed[Fraction | None]:
     """Return the base of the credit of one unit in `month`, not rounded; None where no record shows it. [currency]
 
@@ -59,6 +61,7 @@ def exact(
     ----------
     force_majeure : downtime of the unit that force majeure excused.
     fees : fees of its service, read when the contract says so.
+    zone : zone whose months fees accrue by.
 
     Raises
     ------
@@ -70,8 +73,8 @@ def exact(
             raise NotComputedError(
                 "credits.excludes", f"a credit base that includes {item}", f"add {item!r} to credits.excludes"
             )
-    accrued = accrued_fee(unit, month, force_majeure, relief)
-    without_prepaid = accrued_fee(unit, month, force_majeure, relief, with_prepaid=False)
+    accrued = accrued_fee(unit, month, force_majeure, relief, zone)
+    without_prepaid = accrued_fee(unit, month, force_majeure, relief, zone, with_prepaid=False)
     base: Fraction | None
     match credits.base:
         case "unit_fee_accrued":
@@ -133,24 +136,32 @@ def priced(unit: Unit, units: Mapping[str, Unit], level: ServiceLevel, level_id:
 
 
 def accrued_fee(
-    unit: Unit, month: Span, force_majeure: Spans, relief: ForceMajeure, *, with_prepaid: bool = True
+    unit: Unit, period: Span, force_majeure: Spans, relief: ForceMajeure, zone: str, *, with_prepaid: bool = True
 ) -> Fraction:
-    """Return the fee of one unit accrued in `month` for its time in service, not rounded. [currency]"""
-    whole = month[1] - month[0]
+    """Return the fee of one unit accrued in `period` for its time in service, not rounded. [currency]
+
+    Notes
+    -----
+    The monthly fee accrues evenly over each calendar month of `zone`: a period that is no calendar month earns the part
+    of the fee of each month that it covers.
+    """
     fee = Fraction(0)
-    for spell in unit.spells:
-        paid = Fraction(1) if with_prepaid else 1 - Fraction(spell.prepaid_fraction)
-        if spell.by_hour:
-            fee += paid * _by_hour(spell, month, force_majeure, relief)
-            continue
-        share = Fraction(1)
-        if force_majeure or spell.span[0] > month[0] or spell.span[1] < month[1]:
-            served = clipped((spell.span,), *month)
-            time = length(served)
-            if relief.fee_during == "abates":
-                time -= length(intersection(served, force_majeure))
-            share = Fraction(time // MICROSECOND, whole // MICROSECOND)
-        fee += Fraction(spell.monthly_fee) * paid * share
+    for month in _months(period, zone):
+        whole = month[1] - month[0]
+        for spell in unit.spells:
+            paid = Fraction(1) if with_prepaid else 1 - Fraction(spell.prepaid_fraction)
+            if spell.by_hour:
+                part = (max(month[0], period[0]), min(month[1], period[1]))
+                fee += paid * _by_hour(spell, part, force_majeure, relief)
+                continue
+            share = Fraction(1)
+            served = clipped(clipped((spell.span,), *month), *period)
+            if force_majeure or served != (month,):
+                time = length(served)
+                if relief.fee_during == "abates":
+                    time -= length(intersection(served, force_majeure))
+                share = Fraction(time // MICROSECOND, whole // MICROSECOND)
+            fee += Fraction(spell.monthly_fee) * paid * share
     return fee
 
 
@@ -161,6 +172,17 @@ def _by_hour(spell: Spell, month: Span, force_majeure: Spans, relief: ForceMajeu
     if relief.fee_during == "abates":
         time -= length(intersection(served, force_majeure))
     return Fraction(spell.hourly_price or 0) * Fraction(time // MICROSECOND, timedelta(hours=1) // MICROSECOND)
+
+
+@lru_cache(maxsize=4096)
+def _months(period: Span, zone: str) -> Spans:
+    """Return the calendar months that a period reaches into, whole."""
+    month = Month.of(period[0], zone)
+    found = [(month.start(zone), month.end(zone))]
+    while found[-1][1] < period[1]:
+        month = month.plus(1)
+        found.append((month.start(zone), month.end(zone)))
+    return tuple(found)
 
 
 def fee_of_service(fees: Iterable[tuple[Identifier, Fraction]]) -> Fraction:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from risk.contract_rules import minutes, straddle
 from risk.contract_rules.counting_rules import CountingRules, counting_rules
 from risk.contract_rules.excluded_downtime import Excluded
 from risk.contract_rules.flaps import Outage
-from risk.contract_rules.intervals import MINUTE, Minutes, Span, Spans, difference, intersection, union
+from risk.contract_rules.intervals import MINUTE, Minutes, Span, Spans, clipped, difference, intersection, union
 from risk.contract_rules.judged_window import Judged, Reason
-from risk.contract_rules.measurement_period import month_span
 from risk.contract_rules.records import Unit
 from risk.contract_rules.register import Register
 from schemas.exclusions import Head
 from schemas.incidents import Evidence
-from schemas.periods import Month
+from schemas.periods import Period
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class ExclusionRow:
         return self.reason is None
 
 
-def exclusion_ledger(register: Register, unit: Unit, level_id: str, month: Month) -> tuple[ExclusionRow, ...]:
+def exclusion_ledger(register: Register, unit: Unit, level_id: str, month: Period) -> tuple[ExclusionRow, ...]:
     """Return how the downtime of one unit inside windows was judged, in order of time.
 
     Parameters
@@ -57,17 +56,31 @@ def exclusion_ledger(register: Register, unit: Unit, level_id: str, month: Month
     Notes
     -----
     Excluded rows add up to the excluded minutes of the line; the other rows are the part of the counted minutes that
-    lies inside windows. Where each piece is cut down to whole minutes, a row stands for the minutes that are completed
-    in it, counted from the start of its piece. Downtime that the nodes of a rack or cluster bring about is judged at
-    the nodes and has no row here.
+    lies inside windows, degraded time before it is weighted. Where each piece is cut down to whole minutes, a row
+    stands for the minutes that are completed in it, counted from the start of its piece. Downtime that the nodes of a
+    rack or cluster bring about is judged at the nodes and has no row here.
     """
+    rows: list[ExclusionRow] = []
+    for view, since in register.at_incident(month) or ((month, None),):
+        if level_id in register.terms(view).service_levels:
+            rows += _rows(register, unit, level_id, view, since)
+    return tuple(sorted(rows, key=lambda row: (row.start, row.end)))
+
+
+def _rows(register: Register, unit: Unit, level_id: str, month: Period, since: Span | None) -> Iterator[ExclusionRow]:
+    """Yield the rows of one unit on the terms of a period, of what started in `since` where that is given."""
     terms = register.terms(month)
     rules = counting_rules(terms.measurement, terms.service_levels[level_id].measurement)
     history = register.history(unit, level_id, month)
-    span = month_span(month, terms.measurement.zone)
-    rows: list[ExclusionRow] = []
-    for outage in history.outages:
-        pieces = straddle.exact(outage, span, rules).value
+    if since is not None:
+        history = history.started(*since)
+    span = register.span_of(unit, month)
+    if span is None:  # measured together with the next period
+        return
+    slow_rules = rules if rules.minute_rule == "exact_seconds" else replace(rules, minute_rule="floor_piece")
+    parts = [(outage, straddle.exact(outage, span, rules).value, rules) for outage in history.outages]
+    parts += [(Outage((one.span,)), clipped((one.span,), *span), slow_rules) for one in history.weighted]
+    for outage, pieces, counted in parts:
         excluded = intersection(pieces, history.excluded.spans)
         for piece, judged, reason, paragraph in (
             *_excluded(excluded, history.excluded),
@@ -75,20 +88,17 @@ def exclusion_ledger(register: Register, unit: Unit, level_id: str, month: Month
         ):
             whole = excluded if reason is None else difference(pieces, excluded)
             window = judged.window
-            rows.append(
-                ExclusionRow(
-                    piece[0],
-                    piece[1],
-                    _minutes(outage, piece, whole, rules),
-                    window.kind,
-                    window.id,
-                    window.notice_id,
-                    paragraph,
-                    reason,
-                    window.evidence,
-                )
+            yield ExclusionRow(
+                piece[0],
+                piece[1],
+                _minutes(outage, piece, whole, counted),
+                window.kind,
+                window.id,
+                window.notice_id,
+                paragraph,
+                reason,
+                window.evidence,
             )
-    return tuple(sorted(rows, key=lambda row: (row.start, row.end)))
 
 
 _Found = tuple[Span, Judged, Reason | None, str]

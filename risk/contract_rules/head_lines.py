@@ -20,7 +20,7 @@ from risk.core.computed import Computed, Step
 from schemas.errors import DealError, Problem
 from schemas.incidents import Ticket
 from schemas.operations import Replacement
-from schemas.periods import Month
+from schemas.periods import Period
 
 SERVICE_LEVELS: Mapping[Head, str] = {"replacement": "replacement", "response": "response"}
 """What stands in the place of the name of a service level in lines of these heads."""
@@ -37,7 +37,7 @@ class MissedReplacement:
     """When it became late."""
 
 
-def head_lines(register: Register, month: Month, fees: Mapping[str, Fees]) -> tuple[Line, ...]:
+def head_lines(register: Register, month: Period, fees: Mapping[str, Fees]) -> tuple[Line, ...]:
     """Return the lines of one period for replacement and response, up to the rounded credit of each.
 
     A replacement belongs to the period in which its clock starts, a ticket to the one in which it was opened. Units
@@ -51,7 +51,7 @@ def head_lines(register: Register, month: Month, fees: Mapping[str, Fees]) -> tu
     return (*_replacements(register, month), *_responses(register, month, fees))
 
 
-def missed_replacements(register: Register, month: Month | None = None) -> tuple[MissedReplacement, ...]:
+def missed_replacements(register: Register, month: Period | None = None) -> tuple[MissedReplacement, ...]:
     """Return every replacement on record that was late, in the order in which they became late.
 
     Parameters
@@ -80,7 +80,7 @@ def _replaced(register: Register, unit: Unit, terms: Replacement) -> Iterator[Co
         yield replacement_times.exact(failure, windows, names, terms, register.open_until)
 
 
-def _replacements(register: Register, month: Month) -> Iterator[Line]:
+def _replacements(register: Register, month: Period) -> Iterator[Line]:
     terms = register.terms(month)
     promised = terms.operations.replacement
     if promised is None:
@@ -101,7 +101,7 @@ def _replacements(register: Register, month: Month) -> Iterator[Line]:
         taken = sum((one.taken for one, _ in found), timedelta())
         held = sum((one.held for one, _ in found), timedelta())
         if amount:
-            accrued = credit_base.accrued_fee(unit, span, (), terms.exclusions.force_majeure)
+            accrued = credit_base.accrued_fee(unit, span, (), terms.exclusions.force_majeure, terms.measurement.zone)
             capped = caps.of_unit(amount, accrued, terms.credits.caps)
             amount, steps = capped.value, (*steps, *capped.steps)
         is_kept = not any(one.late for one, _ in found)
@@ -109,7 +109,7 @@ def _replacements(register: Register, month: Month) -> Iterator[Line]:
         yield _line(register, month, "replacement", key, (taken, held), share, base, amount, steps, is_kept=is_kept)
 
 
-def _responses(register: Register, month: Month, fees: Mapping[str, Fees]) -> Iterator[Line]:
+def _responses(register: Register, month: Period, fees: Mapping[str, Fees]) -> Iterator[Line]:
     terms = register.terms(month)
     promised = terms.operations.support
     if promised is None:
@@ -151,7 +151,7 @@ def _by_service(register: Register) -> dict[str, list[Ticket]]:
 
 def _line(
     register: Register,
-    month: Month,
+    month: Period,
     head: Head,
     key: tuple[str, str],
     clock: tuple[timedelta, timedelta],

@@ -17,7 +17,7 @@ PARAGRAPH = "credit-schedule.hourly-price"
 _HOUR = timedelta(hours=1) // MICROSECOND
 
 
-def exact(unit: Unit, span: Span) -> Computed[Fraction]:
+def exact(unit: Unit, span: Span, zone: str) -> Computed[Fraction]:
     """Return the hourly price of a unit in the period of `span`, not rounded. [currency/h]
 
     Notes
@@ -35,7 +35,7 @@ def exact(unit: Unit, span: Span) -> Computed[Fraction]:
             cost += Fraction(spell.hourly_price) * Fraction(served, _HOUR)
         else:
             stated = False
-            cost += accrued_fee(replace(unit, spells=(spell,)), span, (), ForceMajeure())
+            cost += accrued_fee(replace(unit, spells=(spell,)), span, (), ForceMajeure(), zone)
     price = cost / Fraction(time, _HOUR) if time else Fraction(0)
     rule = (
         "the price of the unit for an hour, as on record"

@@ -9,10 +9,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
-from risk.contract_rules.intervals import Minutes
+from risk.contract_rules.intervals import Minutes, Span, plain
 from risk.core.computed import Step
 from schemas.money import Money
-from schemas.periods import Month
+from schemas.periods import Period
 
 Loss = Literal[
     "other_level",
@@ -34,20 +34,20 @@ Head = Literal["availability", "replacement", "response"]
 class Line:
     """One unit of one service level in one period."""
 
-    period: Month
+    period: Period
     service_level: str
     service: str
     unit: str
     window_minutes: Minutes
     """Minutes of the period. [min]"""
     down_minutes: Minutes
-    """Downtime, excluded and disregarded minutes included. [min]"""
+    """Downtime, excluded, disregarded and degraded minutes included. [min]"""
     excluded_minutes: Minutes
     """[min]"""
     disregarded_minutes: Minutes
     """Outages too short to count, and parts of minutes. [min]"""
     counted_minutes: Minutes
-    """[min]"""
+    """Downtime that counts, degraded minutes at their weight. [min]"""
     unknown_minutes: Minutes
     """Minutes without a reading; they are not downtime. [min]"""
     availability: Fraction | None
@@ -67,6 +67,8 @@ class Line:
     head: Head = "availability"
     degraded_minutes: Minutes = 0
     """Minutes in which the unit answered and was too slow, before they are weighted. [min]"""
+    weighted_minutes: Minutes = 0
+    """What those minutes count, a part of the counted minutes. [min]"""
     disputed_minutes: Minutes = 0
     """Minutes on which two monitors differ and no one has decided; they do not count yet. [min]"""
     days_added: int = 0
@@ -75,7 +77,22 @@ class Line:
     """Why the credit is not computed although the facts are known; `credit` is then zero and means nothing."""
     claim_by: datetime | None = None
     """A claim from this moment on is late; None where none is needed or the time has not begun to run."""
+    span: Span | None = None
+    """Time that the line covers: its period, and a first part of the one before where both are measured together; None
+    for heads other than availability."""
     steps: tuple[Step, ...] = ()
+
+    @property
+    def up_minutes(self) -> Minutes:
+        """Return the minutes of the period in which the unit was known to be up. [min]
+
+        Notes
+        -----
+        `window = up + down + unknown + disputed` and `down = excluded + disregarded + (counted - weighted) + degraded`.
+        Less than nothing only where the contract moves minutes: a fixed length of month, outages counted as a whole in
+        one period, or each rounded up.
+        """
+        return plain(self.window_minutes - self.down_minutes - self.unknown_minutes - self.disputed_minutes)
 
 
 def reduced_to(line: Line, owed: Money, reason: Loss, steps: tuple[Step, ...]) -> Line:
@@ -100,7 +117,7 @@ class Limit:
 class Settlement:
     """Credits of one service in one period, from line credits to what is owed."""
 
-    period: Month
+    period: Period
     service: str
     fee: Fraction
     """Fee of the service accrued in the period, not rounded. [currency]"""
@@ -149,9 +166,9 @@ class Right:
     service_level: str | None
     unit: str
     """The unit, or the service where the right looks at a whole service."""
-    period: Month
+    period: Period
     """Period in which, or at the end of which, the right arose."""
-    periods: tuple[Month, ...]
+    periods: tuple[Period, ...]
     """Periods relied on, for bad months."""
     arises: datetime
     exercise_from: datetime

@@ -127,7 +127,13 @@ def exact(
 
 
 def _with_weighted(
-    value: Counted, weighted: Sequence[Weighted], excluded: Spans, month: Span, rules: CountingRules, *, longest_only: bool
+    value: Counted,
+    weighted: Sequence[Weighted],
+    excluded: Spans,
+    month: Span,
+    rules: CountingRules,
+    *,
+    longest_only: bool,
 ) -> Counted:
     """Return the minutes of outages together with those that count in part."""
     down, left_out = value.down, value.excluded

@@ -8,7 +8,9 @@ from risk.contract_rules import credit_base, deadlines, measured_from, planned_w
 from risk.contract_rules.intervals import Spans, clipped
 from risk.contract_rules.judged_window import Case
 from risk.contract_rules.measurement_period import month_span
+from risk.contract_rules.reading_notes import concerned_elsewhere, reading_notes, some
 from risk.contract_rules.register import Register
+from risk.contract_rules.roll_up import is_rolled_up
 from risk.core.computed import Step
 from schemas.money import Money, as_decimal, minor_unit_places
 from schemas.service_levels import ServiceLevel
@@ -21,6 +23,7 @@ def notes(register: Register) -> tuple[str, ...]:
             (
                 *_periods(register),
                 *_incidents(register),
+                *reading_notes(register),
                 *_windows(register),
                 *_units(register),
                 *_holidays(register),
@@ -87,29 +90,23 @@ def _incidents(register: Register) -> Iterator[str]:
     units = register.tree.units
     unnamed = sorted({i.unit_id for i in register.records.incidents if i.unit_id not in units})
     if unnamed:
-        yield f"Incidents of {_some(unnamed)} are left out: no such unit is on record."
+        yield f"Incidents of {some(unnamed)} are left out: no such unit is on record."
     terms = register.terms(register.periods[-1])
-    rolled = {
-        node.id
-        for level in terms.service_levels.values()
-        if level.nodes_needed_share is not None or level.k is not None
-        for unit in register.units_of(level)
-        for node in register.tree.nodes_within(unit.id)
-    }
     measured = {unit.id for level in terms.service_levels.values() for unit in register.units_of(level)}
-    idle = sorted({i.unit_id for i in register.records.incidents if i.unit_id in units} - measured - rolled)
+    idle = sorted(
+        {i.unit_id for i in register.records.incidents if i.unit_id in units}
+        - measured
+        - concerned_elsewhere(register, terms)
+    )
     if idle:
         yield (
-            f"Incidents of {_some(idle)} count for no line: no service level measures that unit. What they brought "
+            f"Incidents of {some(idle)} count for no line: no service level measures that unit. What they brought "
             "about elsewhere counts where it is on record."
         )
-    degraded = [i.id for i in register.records.incidents if i.state == "degraded"]
-    if degraded:
-        yield (f"Incidents {_some(degraded)} show a unit that was slow, not down: under these terms a slow unit is up.")
     open_ones = [i.id for i in register.records.incidents if i.ended_at is None and i.readmitted_at is None]
     if open_ones:
         until = f"{register.open_until:%Y-%m-%d %H:%M} UTC"
-        yield f"Incidents {_some(open_ones)} have no end on record and count up to {until}."
+        yield f"Incidents {some(open_ones)} have no end on record and count up to {until}."
 
 
 def _windows(register: Register) -> Iterator[str]:
@@ -122,10 +119,10 @@ def _windows(register: Register) -> Iterator[str]:
     )
     missing = sorted({w.notice_id for w in windows if w.notice_id and w.notice_id not in register.notices})
     if missing:
-        yield f"Notices {_some(missing)} that windows name are not on record."
+        yield f"Notices {some(missing)} that windows name are not on record."
     unnamed = sorted({u for w in windows for u in w.unit_ids if u not in register.tree.units})
     if unnamed:
-        yield f"Windows name {_some(unnamed)}, which is on record as no unit."
+        yield f"Windows name {some(unnamed)}, which is on record as no unit."
     scheduled = register.deal.exclusions.scheduled
     if scheduled.windows and any(window.kind == "scheduled" for window in windows):
         yield f"Whether planned work lay inside the agreed times ({scheduled.windows}) was not checked: they are words."
@@ -145,9 +142,9 @@ def _units(register: Register) -> Iterator[str]:
         if not units:
             yield f"Service level {level_id!r} has no line: no unit of level {level.level!r} is on record for it."
         yield from _not_measured(register, level_id, level)
-        bare = [unit.id for unit in units if _is_rolled(level) and not register.tree.nodes_within(unit.id)]
+        bare = [unit.id for unit in units if is_rolled_up(level) and not register.tree.nodes_within(unit.id)]
         if bare:
-            yield f"Service level {level_id!r}: no nodes of {_some(bare)} are on record; only its own incidents count."
+            yield f"Service level {level_id!r}: no nodes of {some(bare)} are on record; only its own incidents count."
     for service, first in register.first_months.items():
         if not any(u.starts_known for u in register.tree.units.values() if u.service == service):
             yield (
@@ -213,16 +210,6 @@ def _without_fee(register: Register) -> Iterator[str]:
         ]
         if bare:
             yield (
-                f"Service level {level_id!r}: {_some(bare)} and the units that contain them have no fee on record; "
+                f"Service level {level_id!r}: {some(bare)} and the units that contain them have no fee on record; "
                 "their credits are nothing."
             )
-
-
-def _is_rolled(level: ServiceLevel) -> bool:
-    return level.nodes_needed_share is not None or level.k is not None
-
-
-def _some(names: list[str]) -> str:
-    """Return up to five names and how many more there are."""
-    shown = ", ".join(names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

@@ -32,7 +32,9 @@ def exact(incident: Incident, measurement: Measurement) -> Computed[datetime | N
     start = max(found.value, earliest)
     rule = f"an outage starts at most {limit} hours before the customer's notice or the ticket, whichever is earlier"
     facts = {"incident": incident.id, "reported": min(reported), "without_limit": found.value}
-    return Computed(start, (*found.steps, Step(LIMIT_PARAGRAPH, rule, start, facts, "measurement.backdate_limit_hours")))
+    return Computed(
+        start, (*found.steps, Step(LIMIT_PARAGRAPH, rule, start, facts, "measurement.backdate_limit_hours"))
+    )
 
 
 def _started(incident: Incident, measurement: Measurement) -> Computed[datetime | None]:

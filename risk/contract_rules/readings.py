@@ -83,7 +83,7 @@ def exact(
     if read.unknown:
         steps.append(_silence(read.unknown))
     if found.shown:
-        facts = {name: _minutes(spans) for name, spans in found.shown.items()}
+        facts: dict[str, object] = {name: _minutes(spans) for name, spans in found.shown.items()}
         result = {"counted_minutes": _minutes(read.down), "disputed_minutes": _minutes(read.disputed)}
         steps.append(Step(CONFLICT_PARAGRAPH, _RULES[measurement.conflict], result, facts, "measurement.conflict"))
     return Computed(read, tuple(steps))

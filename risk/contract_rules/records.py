@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -111,7 +111,7 @@ class UnitTree:
         nodes = self._nodes.get(unit, ())
         return nodes if spares else [node for node in nodes if not node.is_spare]
 
-    def needed_by(self, unit: Unit, levels: Container[Level]) -> Sequence[Unit]:
+    def needed_by(self, unit: Unit, levels: Collection[Level]) -> Sequence[Unit]:
         """Return the units of some levels that stand within a unit, or beside it in the same parent."""
         if not levels:
             return ()
@@ -120,9 +120,7 @@ class UnitTree:
             for other in self._shared
             if other.level in levels
             and other.id != unit.id
-            and (
-                unit.id in self.names(other.id) or (other.parent_id is not None and other.parent_id == unit.parent_id)
-            )
+            and (unit.id in self.names(other.id) or (other.parent_id is not None and other.parent_id == unit.parent_id))
         ]
 
     @cached_property

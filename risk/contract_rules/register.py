@@ -12,7 +12,7 @@ from itertools import pairwise
 from risk.contract_rules import affected, roll_up
 from risk.contract_rules.counting_rules import CountingRules, counting_rules
 from risk.contract_rules.deadlines import midnight
-from risk.contract_rules.excluded_downtime import Case
+from risk.contract_rules.excluded_downtime import Case, Trace
 from risk.contract_rules.intervals import END, START, Span, Spans, union
 from risk.contract_rules.measurement_period import joins_next, month_span, period_calendar
 from risk.contract_rules.records import Records, Unit, UnitTree
@@ -20,7 +20,6 @@ from risk.contract_rules.roll_up import Child, Needed
 from risk.contract_rules.unit_history import (
     NOTHING_ROLLED_UP,
     ClockedIncident,
-    Trace,
     UnitHistory,
     clocked,
     unit_history,
@@ -105,8 +104,7 @@ class Register:
         first, after = month.first_day(), month.day_after()
         edges = [START, *(midnight(day, measurement.zone) for day in days), END]
         return tuple(
-            (Part(month, first, after, day), span)
-            for day, span in zip((date.min, *days), pairwise(edges), strict=True)
+            (Part(month, first, after, day), span) for day, span in zip((date.min, *days), pairwise(edges), strict=True)
         )
 
     def span_of(self, unit: Unit, month: Period) -> Span | None:
@@ -155,9 +153,7 @@ class Register:
             records = self.clocked(unit, month, level_id)
             if level is not None and in_cluster:
                 children, needed = self.children(unit, level, month), self.needed(unit, level, month)
-                rolled = roll_up.exact(
-                    children, level, (), unit.in_service, unit.id, level_id or "", needed
-                ).value
+                rolled = roll_up.exact(children, level, (), unit.in_service, unit.id, level_id or "", needed).value
             self._histories[key] = unit_history(
                 unit.id,
                 level_id,

@@ -36,9 +36,9 @@ from schemas.cancellation import (
     SameCause,
     SingleOutage,
 )
-from schemas.periods import Month
+from schemas.periods import Period
 
-Availabilities = Mapping[tuple[str, str], list[tuple[Month, Fraction | None]]]
+Availabilities = Mapping[tuple[str, str], list[tuple[Period, Fraction | None]]]
 """Measured months of each service level and unit, oldest first."""
 
 
@@ -49,7 +49,7 @@ class _Arisen:
     unit: str
     moment: datetime
     steps: tuple[Step, ...]
-    periods: tuple[Month, ...] = ()
+    periods: tuple[Period, ...] = ()
 
 
 def rights(register: Register, availabilities: Availabilities, settlements: Sequence[Settlement]) -> tuple[Right, ...]:
@@ -78,7 +78,7 @@ def rights(register: Register, availabilities: Availabilities, settlements: Sequ
 
 def _chronic(
     register: Register,
-    month: Month,
+    month: Period,
     chronic: ChronicFailure,
     availabilities: Availabilities,
     settlements: Sequence[Settlement],
@@ -99,7 +99,7 @@ def _chronic(
 
 def _of_unit(
     register: Register,
-    month: Month,
+    month: Period,
     limb: BadMonths | SingleOutage | CumulativeHours | SameCause,
     path: str,
     unit: Unit,
@@ -133,17 +133,17 @@ def _within(span: Span, unit: str, moments: Sequence[datetime], steps: tuple[Ste
 
 
 def _bad_months(
-    register: Register, month: Month, limb: BadMonths, path: str, unit: Unit, availabilities: Availabilities
+    register: Register, month: Period, limb: BadMonths, path: str, unit: Unit, availabilities: Availabilities
 ) -> Iterator[_Arisen]:
     measured = dict(availabilities.get((limb.service_level, unit.id), ()))
-    looked_at = [month.plus(j) for j in range(1 - limb.m, 1)]
+    looked_at = [register.calendar.plus(month, j) for j in range(1 - limb.m, 1)]
     found = chronic_failure.exact([(m, measured.get(m)) for m in looked_at], limb, path)
     arises = month_span(month, register.terms(month).measurement.zone)[1]
     if found.value and _is_over(register, arises):
         yield _Arisen(unit.id, arises, found.steps, found.value)
 
 
-def _causes(register: Register, month: Month, level_id: str, unit: Unit) -> dict[str, list[datetime]]:
+def _causes(register: Register, month: Period, level_id: str, unit: Unit) -> dict[str, list[datetime]]:
     """Return the starts of the counted outages of a unit by the causes on record of their incidents."""
     history = register.history(unit, level_id, month)
     by_cause: dict[str, Spans] = {}
@@ -160,7 +160,7 @@ def _causes(register: Register, month: Month, level_id: str, unit: Unit) -> dict
 
 
 def _caps(
-    register: Register, month: Month, limb: CapReached, path: str, settlements: Sequence[Settlement]
+    register: Register, month: Period, limb: CapReached, path: str, settlements: Sequence[Settlement]
 ) -> Iterator[_Arisen]:
     arises = month_span(month, register.terms(month).measurement.zone)[1]
     for settlement in settlements:
@@ -169,7 +169,7 @@ def _caps(
             yield _Arisen(settlement.service, arises, found.steps)
 
 
-def _replacements(register: Register, month: Month, limb: ReplacementMissed, path: str) -> Iterator[_Arisen]:
+def _replacements(register: Register, month: Period, limb: ReplacementMissed, path: str) -> Iterator[_Arisen]:
     span = month_span(month, register.terms(month).measurement.zone)
     missed = missed_replacements(register, month)
     for service in dict.fromkeys(one.service for one in missed):
@@ -182,7 +182,7 @@ def _is_over(register: Register, end: datetime) -> bool:
     return register.as_of is None or end <= register.as_of
 
 
-def _right(register: Register, month: Month, chronic: ChronicFailure, limb: Limb, path: str, found: _Arisen) -> Right:
+def _right(register: Register, month: Period, chronic: ChronicFailure, limb: Limb, path: str, found: _Arisen) -> Right:
     """Return a right of chronic failure with the time in which it can be used."""
     measurement = register.terms(month).measurement
     zone = measurement.zone
@@ -207,7 +207,7 @@ def _right(register: Register, month: Month, chronic: ChronicFailure, limb: Limb
     )
 
 
-def _prolonged(register: Register, month: Month) -> Iterator[Right]:
+def _prolonged(register: Register, month: Period) -> Iterator[Right]:
     """Yield rights from prolonged force majeure that arise in a month, one for each unit and form."""
     terms = register.terms(month)
     zone = terms.measurement.zone

@@ -13,7 +13,7 @@ from risk.contract_rules.measurement_period import month_span
 from risk.contract_rules.records import Unit
 from risk.contract_rules.register import MONTHS_PER_YEAR, Register
 from schemas.errors import DealError, MissingTermError, NotComputedError, Problem
-from schemas.periods import Month
+from schemas.periods import Month, Part, Period
 
 __all__ = ["Fees", "fees_of_services"]
 
@@ -21,7 +21,7 @@ _NO_MONTHS = ("billing_month", "rolling_days")
 """Periods that are not made of calendar months."""
 
 
-def fees_of_services(register: Register, month: Month) -> Mapping[str, Fees]:
+def fees_of_services(register: Register, month: Period) -> Mapping[str, Fees]:
     """Return the fees of every service in a period.
 
     Raises
@@ -38,7 +38,7 @@ def fees_of_services(register: Register, month: Month) -> Mapping[str, Fees]:
     return {service: replace(fees, order_base=whole) for service, fees in found.items()}
 
 
-def _of_service(register: Register, service: str, month: Month) -> Fees:
+def _of_service(register: Register, service: str, month: Period) -> Fees:
     terms = register.terms(month)
     caps = terms.credits.caps
     units = [unit for unit in register.tree.units.values() if unit.service == service]
@@ -48,7 +48,7 @@ def _of_service(register: Register, service: str, month: Month) -> Fees:
     invoiced = _invoiced(register, service, month) if terms.credits.base == "invoiced" else None
     previous = planned_term = None
     if caps.month is not None and caps.month_of == "previous_period":
-        previous = _accrued(register, units, month.plus(-1), with_prepaid=True)
+        previous = _accrued(register, units, register.calendar.plus(month, -1), with_prepaid=True)
     if caps.term is not None:
         if terms.commercial is None:
             raise MissingTermError("commercial.term", "the cap of the term", "add commercial with its term")
@@ -58,7 +58,7 @@ def _of_service(register: Register, service: str, month: Month) -> Fees:
     return Fees(accrued, base, planned_year, invoiced=invoiced, previous=previous, planned_term=planned_term)
 
 
-def _accrued(register: Register, units: list[Unit], month: Month, *, with_prepaid: bool) -> Fraction:
+def _accrued(register: Register, units: list[Unit], month: Period, *, with_prepaid: bool) -> Fraction:
     """Return the fee of some units of one service accrued in a period. [currency]"""
     terms = register.terms(month)
     span, relief = month_span(month, terms.measurement.zone), terms.exclusions.force_majeure
@@ -66,14 +66,19 @@ def _accrued(register: Register, units: list[Unit], month: Month, *, with_prepai
         (
             unit.level,
             credit_base.accrued_fee(
-                unit, span, _force_majeure(register, unit, month), relief, with_prepaid=with_prepaid
+                unit,
+                span,
+                _force_majeure(register, unit, month),
+                relief,
+                terms.measurement.zone,
+                with_prepaid=with_prepaid,
             ),
         )
         for unit in units
     )
 
 
-def _planned(register: Register, units: list[Unit], first: Month, months: int, month: Month) -> Fraction:
+def _planned(register: Register, units: list[Unit], first: Month, months: int, month: Period) -> Fraction:
     """Return the fee planned for some months from `first` on, on the terms of `month`. [currency]"""
     zone = register.terms(month).measurement.zone
     span = (month_span(first, zone)[0], month_span(first.plus(months - 1), zone)[1])
@@ -88,20 +93,20 @@ def _fee_at_start(unit: Unit, stretch: Span) -> Fraction:
     return Fraction(0)
 
 
-def _force_majeure(register: Register, unit: Unit, month: Month) -> Spans:
+def _force_majeure(register: Register, unit: Unit, month: Period) -> Spans:
     """Return downtime of a unit that force majeure excused; nothing is worked out where none is on record."""
     if unit.id not in register.incidents or not any(w.kind == "force_majeure" for w in register.records.windows):
         return ()
     return register.history(unit, None, month).excluded.by_head.get("force_majeure", ())
 
 
-def _invoiced(register: Register, service: str, period: Month) -> Fraction | None:
+def _invoiced(register: Register, service: str, period: Period) -> Fraction | None:
     """Return what the ledger shows as invoiced for a service in a period, None where a month is missing. [currency]"""
     measurement = register.terms(period).measurement
-    if measurement.period in _NO_MONTHS:
+    if measurement.period in _NO_MONTHS or isinstance(period, Part):
         raise NotComputedError(
             "credits.base",
-            f"the invoice of a period of kind {measurement.period!r}, which is not made of calendar months",
+            f"the invoice of the period {period} of kind {measurement.period!r}, which is not made of whole months",
             "set credits.base to a fee that accrues, or measurement.period to calendar_month",
         )
     start, end = month_span(period, measurement.zone)

@@ -13,11 +13,11 @@ from risk.contract_rules.lines import Line, Loss, Settlement
 from risk.contract_rules.measurement_period import month_span
 from risk.contract_rules.register import Register
 from schemas.money import Money, total, zero
-from schemas.periods import Month
+from schemas.periods import Period
 
 
 def settled(
-    register: Register, service: str, month: Month, lines: tuple[Line, ...], fees: Fees, account: Account
+    register: Register, service: str, month: Period, lines: tuple[Line, ...], fees: Fees, account: Account
 ) -> tuple[tuple[Line, ...], Settlement, Account]:
     """Return the lines of one service in one period with what is owed of each, the sums, and the account after it.
 
@@ -81,7 +81,7 @@ def sum_of_losses(lines: tuple[Line, ...], currency: str) -> dict[Loss, Money]:
     return found
 
 
-def _stated_on(register: Register, month: Month) -> date | None:
+def _stated_on(register: Register, month: Period) -> date | None:
     """Return the day on which the statement of a period was received, None where none is on record."""
     zone = register.terms(month).measurement.zone
     span = month_span(month, zone)
@@ -89,7 +89,7 @@ def _stated_on(register: Register, month: Month) -> date | None:
     return deadlines.local_day(received, zone) if received else None
 
 
-def _fee_of_a_day(register: Register, fees: Fees, month: Month) -> Fraction:
+def _fee_of_a_day(register: Register, fees: Fees, month: Period) -> Fraction:
     """Return the fee of a service for one day of the period. [currency/day]"""
     zone = register.terms(month).measurement.zone
     start, end = (deadlines.local_day(moment, zone) for moment in month_span(month, zone))

@@ -18,12 +18,12 @@ from risk.contract_rules.service_fees import fees_of_services
 from risk.contract_rules.settlement import settled, sum_of_losses
 from schemas.deal import Deal
 from schemas.money import total
-from schemas.periods import Month
+from schemas.periods import Period
 
 __all__ = ["Line", "Records", "Right", "Settlement", "Statement", "statement"]
 
 
-def statement(deal: Deal, records: Records, periods: Sequence[Month], as_of: datetime | None = None) -> Statement:
+def statement(deal: Deal, records: Records, periods: Sequence[Period], as_of: datetime | None = None) -> Statement:
     """Return the credits and rights of `periods`, with the steps that lead to each.
 
     Parameters
@@ -49,7 +49,7 @@ def statement(deal: Deal, records: Records, periods: Sequence[Month], as_of: dat
     lines: list[Line] = []
     settlements: list[Settlement] = []
     accounts = {service: Account.opened(currency) for service in register.first_months}
-    availabilities: dict[tuple[str, str], list[tuple[Month, Fraction | None]]] = {}
+    availabilities: dict[tuple[str, str], list[tuple[Period, Fraction | None]]] = {}
     for month in register.months:
         fees = fees_of_services(register, month)
         drafts = level_lines(register, month, fees)

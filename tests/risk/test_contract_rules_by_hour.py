@@ -26,7 +26,7 @@ def fee(month: str, **more: object) -> Fraction:
     )
     period = Month.parse(month)
     tree = UnitTree([record], datetime(2026, 1, 1, tzinfo=UTC))
-    return accrued_fee(tree.units["n"], (period.start("UTC"), period.end("UTC")), (), ForceMajeure())
+    return accrued_fee(tree.units["n"], (period.start("UTC"), period.end("UTC")), (), ForceMajeure(), "UTC")
 
 
 def test_a_fee_by_the_hour_follows_the_hours_of_the_month():

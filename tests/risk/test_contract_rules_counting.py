@@ -429,7 +429,7 @@ def test_units_that_contain_each_other_in_a_circle_are_refused():
 def test_a_statement_needs_units_periods_and_a_currency():
     with pytest.raises(MissingTermError, match=r"^units: missing"):
         statement(deal(), Records(), [NOVEMBER])
-    with pytest.raises(DealError, match=r"at least one month"):
+    with pytest.raises(DealError, match=r"periods: found none; expected at least one"):
         statement(deal(), Records(units=[node()]), [])
     with pytest.raises(DealError, match=r"a time with its offset"):
         statement(deal(), Records(units=[node()]), [NOVEMBER], as_of=datetime(2026, 11, 1))  # noqa: DTZ001

@@ -26,7 +26,12 @@ from schemas.periods import Month
 ROWS = {"bands": [{"below": "0.995", "credit_fraction": "0.1"}, {"below": "0.9", "credit_fraction": "0.5"}]}
 TERMS: dict[str, Any] = {
     "schema_version": 1,
-    "measurement": {"merge_gap_minutes": 30},
+    "measurement": {
+        "merge_gap_minutes": 30,
+        "backdate_limit_hours": "1",
+        "fault_list": {"79": "down"},
+        "monitors": {"p": "provider", "k": "customer"},
+    },
     "service_levels": {
         "nodes": {"level": "node", "target": "0.995", "credit": ROWS, "measurement": {"minimum_outage_minutes": 2}},
         "racks": {
@@ -36,8 +41,23 @@ TERMS: dict[str, Any] = {
             "k": 1,
             "n": 2,
             "excluded_leave": "both",
+            "requires": ["fabric"],
         },
-        "cluster": {"level": "cluster", "target": "0.995", "credit": ROWS, "nodes_needed_share": "1"},
+        "cluster": {
+            "level": "cluster",
+            "target": "0.995",
+            "credit": ROWS,
+            "nodes_needed_share": "1",
+            "requires": ["fabric"],
+        },
+        "halls": {"level": "hall", "target": "0.995", "credit": ROWS, "down_when": "all_down"},
+        "fabrics": {
+            "level": "fabric",
+            "target": "0.995",
+            "credit": ROWS,
+            "down_tests": ["power_lost"],
+            "degraded": {"busbw": {}, "links": {"weight": "full"}},
+        },
         "all-nodes": {
             "level": "node",
             "target": "0.995",
@@ -158,6 +178,9 @@ def tour() -> tuple[Deal, Statement]:
         unit("n3", "node"),
         unit("s", "storage"),
         unit("f", "fabric", "c", fee="0"),
+        unit("h", "hall"),
+        unit("f2", "fabric", "h"),
+        unit("n4", "node", "h"),
     ]
     incidents = [
         down("n1", "2026-11-02T00:00", 1, readmitted_at=at("2026-11-02T02:00")),
@@ -176,6 +199,11 @@ def tour() -> tuple[Deal, Statement]:
         down("n2", "2026-11-30T20:00", 0),
         down("n1", "2026-12-06T00:00", 24 * 25),
         down("r", "2026-11-01T00:00", 24 * 30, "rack"),
+        down("f", "2026-11-02T00:00", 2, "fabric", state="degraded", metric="busbw", measured="0.5"),
+        down("f", "2026-11-02T01:00", 2, "fabric", state="degraded", metric="links", measured="0.5"),
+        down("f", "2026-11-05T00:00", 2, "fabric", monitor_id="p", notice_at=at("2026-11-05T01:30"), fault_code="79"),
+        down("f", "2026-11-05T01:00", 2, "fabric", monitor_id="k", id="f by k"),
+        down("h", "2026-11-05T00:00", 2, "hall", cause="power"),
         down("s", "2026-11-05T00:00", 14.4, "storage"),  # exactly 98%, one point short
     ]
     windows = [
@@ -251,4 +279,6 @@ def test_the_sums_of_a_statement_agree_with_its_lines():
     assert found.total.amount == sum(line.payable.amount for line in found.lines)
     for line in found.lines:
         assert line.credit.amount == line.payable.amount + sum(m.amount for m in line.lost.values())
-        assert line.down_minutes == line.excluded_minutes + line.disregarded_minutes + line.counted_minutes
+        in_full = line.counted_minutes - line.weighted_minutes
+        parts = line.excluded_minutes + line.disregarded_minutes + in_full + line.degraded_minutes
+        assert line.down_minutes == parts

@@ -18,7 +18,7 @@ from schemas.deal import Deal
 from schemas.errors import DealError, MissingTermError, NotComputedError
 from schemas.incidents import Incident, LedgerEntry, Notice, Ticket, UnitService, Window
 from schemas.money import Money, rounded_to_minor_unit
-from schemas.periods import Month
+from schemas.periods import Cycle, Month
 
 FEW = settings(deadline=None, max_examples=25)
 NOVEMBER, DECEMBER = Month(2026, 11), Month(2026, 12)
@@ -395,7 +395,7 @@ def test_two_invoices_of_one_month_contradict_each_other():
 def test_an_invoice_does_not_fit_a_period_that_is_no_month():
     terms = deal(credits={"base": "invoiced"}, measurement={"period": "billing_month", "billing_day": 15})
     with pytest.raises(NotComputedError, match=r"credits\.base"):
-        result(terms, [])
+        result(terms, [], periods=[Cycle(date(2026, 11, 15), months=1)])
 
 
 def test_the_base_can_be_the_fees_of_all_services():

@@ -136,7 +136,7 @@ def in_zone(moment: str, zone: str) -> str:
     """Return a moment in a zone, to the second where it is not a whole minute.
 
     >>> print(in_zone("2026-10-28T01:00:00Z", "America/Chicago"), in_zone("2026-10-28T01:00:40Z", "Asia/Tokyo"))
-    27 Oct 2026, 20:00 28 Oct 2026, 10:00:40
+    27 Oct 2026, 20:00 28 Oct 2026, 10:00:40
     """
     at = parsed(moment)
     return figures.clock(at, zone) + (f":{at.second:02d}" if at.second else "")
@@ -146,7 +146,7 @@ def times_in_zone(words: str, zone: str) -> str:
     """Return a sentence with its times in UTC in the contract's zone.
 
     >>> print(times_in_zone("up to 2026-11-01 05:00 UTC.", "America/Chicago"))
-    up to 1 Nov 2026, 00:00.
+    up to 1 Nov 2026, 00:00.
     """
     return _UTC.sub(lambda match: in_zone(f"{match[1]}T{match[2]}Z", zone), words)
 
@@ -194,7 +194,7 @@ def bare_money(amount: int | str, currency: str) -> str:
     """Return money that is not rounded yet: its smallest unit, and a sign that more digits follow.
 
     >>> print(bare_money("128563.20", "USD"), bare_money("2/3", "USD"), bare_money(72000, "USD"))
-    USD 128,563.20 USD 0.66… USD 72,000.00
+    USD 128,563.20 USD 0.66… USD 72,000.00
     """
     places = minor_unit_places(currency)
     exact = Fraction(amount) * 10**places

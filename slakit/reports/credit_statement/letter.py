@@ -26,7 +26,7 @@ from slakit.reports.rounding import NBSP
 from slakit.reports.tables import Table
 from slakit.reports.terminal import fitted
 
-MOST_CLAIMED = 24
+MOST_CLAIMED = 14
 """Lines that the letter lists; the enclosures have all. [1]"""
 BLANK = "________________"
 """Where a person writes."""

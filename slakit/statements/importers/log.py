@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -50,7 +51,10 @@ class Log:
             When it cannot be read, is empty or is larger than `MOST_BYTES`.
         """
         try:
-            size = path.stat().st_size
+            status = path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise _refused(printable(path.name), "no regular file", "a file with a log in it", "name a file")
+            size = status.st_size
             if size > MOST_BYTES:
                 raise _refused(path.name, f"{size:,} bytes", f"at most {MOST_BYTES:,}", "split it, or give readings")
             data = path.read_bytes()
