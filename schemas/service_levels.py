@@ -16,6 +16,7 @@ from schemas.units import (
     Flag,
     Hours,
     Identifier,
+    Key,
     Minutes,
     MinutesOfAMonth,
     Name,
@@ -92,10 +93,9 @@ class Measurement(Terms):
     """Monitor as its records name it to whose it is."""
     conflict: Literal["provider", "customer", "longer", "shorter", "expert"] = "expert"
     """Who or what decides when two monitors differ; until an expert has, only what is undisputed counts."""
-    fault_list: dict[
-        Annotated[str, Field(min_length=1, max_length=60)], Literal["down", "degraded", "application", "no_event"]
-    ] = {}
-    """Fault code as logs name it to what it means under the contract; a code that is not listed says nothing."""
+    fault_list: dict[Key, Literal["down", "degraded", "application", "no_event"]] = {}
+    """Fault code as logs name it to what it means under the contract, whatever state the log gives it; once there is a
+    list, a code that is not on it is the application's."""
     business_calendars: tuple[Name, ...] = ()
     """Holidays that are no Business Days, such as `US-NY` or `NYSE`; Saturdays and Sundays never are."""
     day_count: Literal["exclude_event_day", "include_event_day"] = "exclude_event_day"
@@ -159,7 +159,7 @@ class ServiceLevel(Terms):
     """Whether spare nodes stand among the nodes of a rack or cluster."""
     requires: tuple[Literal["fabric", "storage", "control_plane"], ...] = ()
     """Levels of which a unit within, or beside it in the same parent, must be up for it to be up."""
-    degraded: dict[Name, DegradedMetric] = {}
+    degraded: dict[Key, DegradedMetric] = {}
     """Metric, as records name it, to when it counts."""
     base_share: Share | None = None
     """Share of the fee of the containing unit that stands for this one, which has no fee of its own. [1]"""

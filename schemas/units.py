@@ -148,6 +148,8 @@ Zone = Annotated[str, AfterValidator(_known_zone)]
 """IANA name of a time zone."""
 Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,62}$")]
 """Key of an entry: lower-case letters, digits, hyphen, underscore; a letter first."""
+Key = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,60}$")]
+"""Name that a log gives to something and the contract lists: letters, digits, hyphen, underscore."""
 Name = Annotated[
     str,
     StringConstraints(min_length=1, max_length=200, strip_whitespace=True),

@@ -87,6 +87,25 @@ def horizon(deal: Deal) -> int:
     raise MissingTermError("finance.horizon_months", "slakit score", "give it, or give finance.loan")
 
 
+def _refuse_measurement(deal: Deal) -> None:
+    """Refuse ways of measuring that a simulation month by month does not follow."""
+    measurement = deal.measurement
+    refused: list[tuple[str, str, str]] = []
+    if measurement.period != "calendar_month":
+        words = f"measurement periods of kind {measurement.period!r} in the simulation"
+        refused.append(("measurement.period", words, "simulate the deal with calendar_month"))
+    if measurement.first_partial == "merge_next" or measurement.min_window_days:
+        path = "first_partial" if measurement.first_partial == "merge_next" else "min_window_days"
+        words = "a first part of a month that is measured with the next one in the simulation"
+        refused.append((f"measurement.{path}", words, "simulate the deal with own_period and min_window_days 0"))
+    for name, level in deal.service_levels.items():
+        if level.down_when != "too_few_up":
+            words = f"a unit that is down by {level.down_when!r} in the simulation"
+            refused.append((f"service_levels.{name}.down_when", words, "give the number of nodes that must be up"))
+    if refused:
+        raise NotComputedError(*refused[0])
+
+
 def setting(deal: Deal) -> Setting:
     """Return the setting of `deal`.
 
@@ -112,6 +131,7 @@ def setting(deal: Deal) -> Setting:
     assert deal.finance
     assert deal.delivery
     assert deal.commercial
+    _refuse_measurement(deal)
     months = horizon(deal)
     pairs = [(name, tranche) for name, service in deal.services.items() for tranche in service.tranches]
     if months * len(pairs) > MOST_TRANCHE_MONTHS:

@@ -8,6 +8,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from risk.contract_rules.deadlines import local_day
+from risk.contract_rules.measurement_period import period_calendar
 from risk.contract_rules.records import Records
 from risk.contract_rules.statement import statement
 from schemas.cancellation import Cancellation
@@ -15,7 +17,6 @@ from schemas.deal import Amendment, Deal
 from schemas.errors import SlakitError, TermsError
 from schemas.incidents import Incident, UnitService
 from schemas.money import Money, total
-from schemas.periods import Month
 from slakit.checks.fees import services
 from slakit.paths import examples_dir
 from slakit.reports.figures import money_owed
@@ -116,11 +117,11 @@ def _of_service(terms: Deal, deal: Deal, service: str, incidents: Sequence[Incid
 
 
 def _credit(terms: Deal, unit: UnitService, incident: Incident) -> Money:
-    zone = terms.measurement.zone
     moved = incident.model_copy(
         update={"unit_id": unit.unit_id, "level": unit.level, "monitor_id": None, "notice_at": incident.started_at}
     )
-    first = Month.of(incident.started_at, zone)
-    last = Month.of(incident.ended_at, zone) if incident.ended_at else first
+    calendar = period_calendar(terms, first_service=local_day(incident.started_at, terms.measurement.zone))
+    first = calendar.of(incident.started_at)
+    last = calendar.of(incident.ended_at) if incident.ended_at else first
     months = [first] if last == first else [first, first.plus(1)]
     return statement(terms, Records(incidents=[moved], units=[unit]), months).total

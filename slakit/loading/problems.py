@@ -84,7 +84,7 @@ def _placed(faults: Iterable[_Fault], data: object, steps: Steps, types: tuple[A
             yield _Placed(fault.error, steps, on_key=True)
         elif not rest and fault.kind in ("missing", "extra_forbidden"):
             yield _Placed(fault.error, (*steps, step), models_of(types))
-        elif _holds(data, step):
+        elif _holds(data, step) and not _is_label(types, step):
             inside.setdefault(step, []).append(_Fault(fault.error, rest))
         else:
             alternatives.setdefault(str(step), []).append(_Fault(fault.error, rest))
@@ -94,6 +94,12 @@ def _placed(faults: Iterable[_Fault], data: object, steps: Steps, types: tuple[A
     if alternatives:
         label, meant = _meant(alternatives, data, models_of(types))
         yield from _placed(meant, data, steps, of_label(models_of(types), label) or types)
+
+
+def _is_label(types: tuple[Any, ...], step: str | int) -> bool:
+    """Whether a step names one of several alternatives, as `bands` does a shape of credit that has a key `bands`."""
+    models = models_of(types)
+    return len(models) > 1 and bool(of_label(models, str(step)))
 
 
 def _holds(data: object, step: str | int) -> bool:

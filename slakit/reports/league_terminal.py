@@ -10,7 +10,7 @@ from slakit.reports.credit_statement.facts import counted
 from slakit.reports.credits_terminal import money, read_words
 from slakit.reports.tables import Table
 from slakit.reports.terminal import print_line, print_list, print_table
-from slakit.statements.words import LOSSES, NOTHING_DOWN, PAYS_NOTHING, TARGET_MET, TOO_SHORT
+from slakit.statements.words import LOSSES, NO_NOTICE, NOTHING_DOWN, PAYS_NOTHING, TARGET_MET, TOO_SHORT
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SHORT = {
     NOTHING_DOWN: "nothing down",
+    NO_NOTICE: "no notice in log",
     TOO_SHORT: "too short",
     TARGET_MET: "target met",
     PAYS_NOTHING: "table pays 0",

@@ -12,7 +12,7 @@ from risk.contract_rules.measurement_period import month_span
 from risk.contract_rules.register import Register
 from schemas.incidents import Incident
 from schemas.money import Money, total
-from schemas.periods import Month
+from schemas.periods import Period
 from slakit.load import LoadedDeal
 from slakit.reports.clauses import Clauses
 from slakit.statements.credits import Stated, number, periods_of, stated
@@ -47,12 +47,12 @@ def against(
         as_of=as_of,
         clauses=Clauses(ours.asked["clauses"]),
     )
-    periods = periods_of(ours.deal, f"{asked[0]}..{asked[-1]}", (), None)
+    periods = periods_of(ours.deal, f"{asked[0]}..{asked[-1]}", (), None, ours.gathered.records.units)
     ours.document["against"] = compared(ours, theirs, periods, as_of)
     return theirs
 
 
-def compared(ours: Stated, theirs: Stated, periods: Sequence[Month], as_of: datetime | None) -> dict[str, Any]:
+def compared(ours: Stated, theirs: Stated, periods: Sequence[Period], as_of: datetime | None) -> dict[str, Any]:
     """Return how two statements on the same terms differ.
 
     Returns
@@ -116,7 +116,7 @@ def _stretches(
     """Yield the stretches of one line that one side counts and the other does not."""
     if line.head != "availability":
         return
-    span = month_span(line.period, this.terms(line.period).measurement.zone)
+    span = line.span or month_span(line.period, this.terms(line.period).measurement.zone)
     counted = []
     for register in (this, other):
         unit = register.tree.units.get(line.unit)

@@ -12,16 +12,16 @@ from typing import Any
 from risk.contract_rules.exclusion_ledger import exclusion_ledger
 from risk.contract_rules.intervals import exact_minutes, length, union
 from risk.contract_rules.lines import Line, Right, Settlement, Statement
-from risk.contract_rules.measurement_period import month_span
+from risk.contract_rules.measurement_period import month_span, period_calendar
 from risk.contract_rules.records import Records
 from risk.contract_rules.register import Register
 from risk.contract_rules.statement import statement
 from risk.core.computed import Step
 from schemas.deal import Deal
 from schemas.errors import DealError, Problem
-from schemas.incidents import Evidence, Incident
+from schemas.incidents import Evidence, Incident, UnitService
 from schemas.money import Money
-from schemas.periods import Month
+from schemas.periods import Cycle, Month, Period
 from slakit.json_text import canonical_sha256
 from slakit.load import LoadedDeal
 from slakit.manifest import data_sha256, versions
@@ -87,7 +87,7 @@ def stated(
     """
     found = gathered(loaded.deal, sources, options, form)
     deal = as_carried(loaded.deal)
-    asked = periods_of(deal, periods, found.records.incidents, as_of)
+    asked = periods_of(deal, periods, found.records.incidents, as_of, found.records.units)
     result = statement(deal, found.records, asked, as_of)
     about = {
         "logs": [log_document(log) for log in found.logs],
@@ -108,31 +108,42 @@ def stated(
 
 
 def periods_of(
-    deal: Deal, text: str | None, incidents: Sequence[Incident], as_of: datetime | None
-) -> tuple[Month, ...]:
+    deal: Deal,
+    text: str | None,
+    incidents: Sequence[Incident],
+    as_of: datetime | None,
+    units: Sequence[UnitService] = (),
+) -> tuple[Period, ...]:
     """Return the periods of a text such as `2026-01..2026-06`, or those that the records reach into.
+
+    Parameters
+    ----------
+    units : units on record, whose first day of service starts periods of a number of days.
 
     Raises
     ------
     DealError
         When the text names no periods, or there is nothing to take them from.
+    MissingTermError
+        When periods of a number of days are asked for and no record says when service started.
     """
-    zone = deal.measurement.zone
+    calendar = period_calendar(deal, units)
+    example = calendar.example
     if text is None:
         if not incidents:
-            raise _refused("no period, and no record to take one from", "a period such as 2026-10", "add --period")
+            raise _refused("no period, and no record to take one from", example, "add --period")
         first = min(i.started_at for i in incidents)
         last = max(i.ended_at or as_of or i.started_at for i in incidents)
-        start, end = Month.of(first, zone), Month.of(max(last, first), zone)
+        start, end = calendar.of(first), calendar.of(max(last, first))
     else:
         try:
-            ends = [Month.parse(part.strip()) for part in text.split("..")]
+            ends = [calendar.parse(part.strip()) for part in text.split("..")]
         except ValueError:
-            raise _refused(repr(text), "a period such as 2026-10", "write one, or two with .. between") from None
+            raise _refused(repr(text), example, "write one, or two with .. between") from None
         if len(ends) > 2 or ends[0] > ends[-1]:
             raise _refused(repr(text), "a first and a last period in order", "write them as 2026-01..2026-06")
         start, end = ends[0], ends[-1]
-    found = [start]
+    found: list[Month | Cycle] = [start]
     while found[-1] < end:
         if len(found) >= MOST_PERIODS:
             raise _refused(f"more than {MOST_PERIODS} periods", f"at most {MOST_PERIODS}", "name fewer with --period")
@@ -151,7 +162,7 @@ def statement_document(
     deal: Deal,
     records: Records,
     result: Statement,
-    periods: Sequence[Month],
+    periods: Sequence[Period],
     as_of: datetime | None,
     clauses: Clauses,
     about: Mapping[str, Any],
@@ -207,7 +218,7 @@ def _each_step_once(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _line(line: Line, by_unit: Mapping[str, Sequence[Incident]], clauses: Clauses, zone: str) -> dict[str, Any]:
-    span = month_span(line.period, zone)
+    span = line.span or month_span(line.period, zone)
     concerned = [
         incident
         for incident in by_unit.get(line.unit, ())
@@ -220,7 +231,7 @@ def _line(line: Line, by_unit: Mapping[str, Sequence[Incident]], clauses: Clause
         "unit": line.unit,
         "head": line.head,
         "window_minutes": number(line.window_minutes),
-        "up_minutes": number(getattr(line, "up_minutes", 0)),
+        "up_minutes": number(line.up_minutes),
         "down_minutes": number(line.down_minutes),
         "excluded_minutes": number(line.excluded_minutes),
         "disregarded_minutes": number(line.disregarded_minutes),
@@ -249,7 +260,7 @@ def _exclusions(
     deal: Deal,
     records: Records,
     result: Statement,
-    periods: Sequence[Month],
+    periods: Sequence[Period],
     as_of: datetime | None,
     clauses: Clauses,
 ) -> list[dict[str, Any]]:

@@ -11,27 +11,29 @@ from pathlib import Path
 from typing import Any
 
 from risk.contract_rules.lines import Line, Statement
-from risk.contract_rules.measurement_period import month_span
+from risk.contract_rules.measurement_period import period_calendar
 from risk.contract_rules.records import Records
 from risk.contract_rules.statement import statement
 from schemas.deal import Deal
 from schemas.errors import DealError, MissingTermError, NotComputedError, Problem
 from schemas.incidents import Incident, UnitService
 from schemas.money import Money, total
-from schemas.periods import Month
+from schemas.periods import Period
 from schemas.service_levels import Level
 from slakit.load import load_deal
 from slakit.paths import examples_dir
 from slakit.statements.credits import log_document, number, percent, periods_of
 from slakit.statements.gather import merged, read_log
 from slakit.statements.importers.form import Options
-from slakit.statements.words import LOSSES, NOTHING_DOWN, PAYS_NOTHING, TARGET_MET, TOO_SHORT
+from slakit.statements.words import LOSSES, NO_NOTICE, NOTHING_DOWN, PAYS_NOTHING, TARGET_MET, TOO_SHORT
 
 UTC_MONTHS = Deal(schema_version=1)
 """Terms of the periods of the table."""
 WHOLE = "all-units"
 """Unit that stands for everything the log is about."""
 SERVICE = "service"
+WITHOUT_NODES = ("fabric", "storage", "control_plane")
+"""Levels whose units contain no nodes: the site stands for them, so that the whole log is down or is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def league(
     chosen: Sequence[Schedule],
     incidents: Sequence[Incident],
     fee: Money,
-    periods: Sequence[Month],
+    periods: Sequence[Period],
     as_of: datetime | None = None,
 ) -> list[dict[str, Any]]:
     """Return a row for each service level of each schedule, what pays most first.
@@ -84,25 +86,25 @@ def _dearest_first(row: dict[str, Any]) -> tuple[bool, Decimal, str, str]:
 
 
 def _rows(
-    schedule: Schedule, incidents: Sequence[Incident], fee: Money, periods: Sequence[Month], as_of: datetime | None
+    schedule: Schedule, incidents: Sequence[Incident], fee: Money, periods: Sequence[Period], as_of: datetime | None
 ) -> Iterator[dict[str, Any]]:
     for level_id, level in schedule.deal.service_levels.items():
+        measured: Level = "site" if level.level in WITHOUT_NODES else level.level
+        looked_at = {} if measured == "node" else {"level": measured, "down_when": "all_down"}
         deal = schedule.deal.revise(
             {
                 "commercial": {"currency": fee.currency, "charges": {}, "term": {"months": 12}},
-                "service_levels": {
-                    level_id: level.model_copy(update={} if level.level == "node" else {"down_when": "all_down"})
-                },
+                "service_levels": {level_id: level.model_copy(update=looked_at)},
                 "unknown": {
                     path: reason
                     for path, reason in schedule.deal.unknown.items()
-                    if not path.startswith("service_levels.") or path.startswith(f"service_levels.{level_id}")
+                    if not path.startswith("service_levels.") or path.startswith(f"service_levels.{level_id}.")
                 },
                 "provenance": {},
             }
         )
-        since = month_span(periods[0].plus(-1), UTC_MONTHS.measurement.zone)[0]
-        records = _records(incidents, fee, level.level, since)
+        since = period_calendar(UTC_MONTHS).plus(periods[0], -1).start(UTC_MONTHS.measurement.zone)
+        records = _records(incidents, fee, measured, since)
         try:
             found = statement(deal, records, periods, as_of)
         except (DealError, MissingTermError, NotComputedError) as error:
@@ -160,7 +162,7 @@ def _row(schedule: Schedule, level_id: str, found: Statement | None, refused: st
         "claimable_until": _text(min((line.claim_by for line in lines if line.claim_by), default=None)),
         "claim": _claim(schedule.deal),
         "claim_window": _claim_window(schedule.deal),
-        "reason": why_not or _reason(lines, credit, level.target is not None),
+        "reason": why_not or _reason(lines, credit, level.target is not None, schedule.deal.measurement.starts_at),
     }
 
 
@@ -214,7 +216,7 @@ def _so_many(number: int, of: str) -> str:
     return f"{number} {of}{'' if number == 1 else 's'}"
 
 
-def _reason(lines: Sequence[Line], credit: Money, has_target: bool) -> str | None:
+def _reason(lines: Sequence[Line], credit: Money, has_target: bool, starts_at: str) -> str | None:
     """Return why nothing is paid, None where something is."""
     if credit.amount:
         return None
@@ -226,7 +228,7 @@ def _reason(lines: Sequence[Line], credit: Money, has_target: bool) -> str | Non
     counted = sum(line.counted_minutes for line in lines)
     down = sum(line.down_minutes for line in lines)
     if not down:
-        return NOTHING_DOWN
+        return NO_NOTICE if starts_at in ("customer_notice", "ticket_confirmed") else NOTHING_DOWN
     if not counted:
         return TOO_SHORT
     return TARGET_MET if has_target and all(line.target_met for line in lines) else PAYS_NOTHING

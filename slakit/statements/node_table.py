@@ -35,7 +35,7 @@ def node_table(deal: Deal, path: Path, units: Path | None, periods: str | None, 
         raise MissingTermError(
             "operations.units", "a table of nodes", "name the units there, or in a file with --units"
         )
-    return node_statements(path, deal, fees, periods_of(deal, periods, (), None), zone)
+    return node_statements(path, deal, fees, periods_of(deal, periods, (), None, fees), zone)
 
 
 def document(deal: Deal, found: NodeStatements) -> dict[str, Any]:

@@ -25,6 +25,7 @@ HEADS = {
 }
 """Heads of exclusion, in words."""
 NOTHING_DOWN = "nothing of the unit that it measures was down"
+NO_NOTICE = "its clock starts with the customer's notice or a ticket, and the log holds none"
 TOO_SHORT = "no outage was long enough to count"
 TARGET_MET = "the target was met"
 PAYS_NOTHING = "the table pays nothing for this"

@@ -40,7 +40,7 @@ def remake(carried: Carried, work: Work, found: Findings) -> Remade:
     records, asked = records_of(carried.file(RECORDS), f"{carried.name}/{RECORDS}")
     try:
         named, known = asked["periods"], asked["as_of"]
-        periods = periods_of(loaded.deal, f"{named[0]}..{named[-1]}", records.incidents, None)
+        periods = periods_of(loaded.deal, f"{named[0]}..{named[-1]}", records.incidents, None, records.units)
         as_of = None if known is None else datetime.fromisoformat(known)
         clauses = Clauses({str(key): str(number) for key, number in asked["clauses"].items()})
         about: dict[str, Any] = asked["about"]

@@ -6,20 +6,20 @@ A clause folder holds `cases.yaml`, a list of cases. Each is worked on the deal 
     id, title     name and heading of the case
     terms         path of a term to its value, where it differs from the base deal
     amendments    amendments of the deal, as in a deal file
-    months        months that are stated; 2026-11 when left out
+    months        periods that are stated, written as --period takes them; 2026-11 when left out
     as_of         when the statement is made; everything is known when left out
     units         list of {ids, level, monthly_fee, parent, from, to, prepaid_fraction}; one node `node-001` at 20,000
                   when left out; `ids` names one unit or a range such as node-001..node-100
-    incidents     list of {unit, from, to, level, state, readmitted, notice, cause, cause_party}; `unit` may be a
-                  range
+    incidents     list of {unit, from, to, level, state, readmitted, notice, cause, cause_party, monitor, metric,
+                  measured, fault_code}; `unit` may be a range
     windows       list of {kind, unit, from, to, event, fix_published, notice, announced}: `notice` is when it was
                   sent, `announced` the start and end that it names
     notices       list of {kind, sent}: claims, credit statements and reports
     tickets       list of {severity, opened, answered}
     rule, facts   instead of records: the rule of delivery or term that is asked, and what it is told
     worked        the arithmetic in sentences, printed as a worked example
-    expect        total and lost in money; counted, excluded, window and unknown minutes, availability and claim_by of
-                  the first line; object_by of the first settlement; late_from of a refund; rights {arises, until};
+    expect        total and lost in money; counted, excluded, window, unknown, degraded and disputed minutes,
+                  availability and claim_by of the first line; object_by of the first settlement; late_from of a refund; rights {arises, until};
                   note, words of a note of the statement
     shows         paragraphs of this clause whose steps the rules must name on the way
 """
@@ -47,6 +47,7 @@ from risk.contract_rules import (
     termination_refund,
 )
 from risk.contract_rules.lines import Statement
+from risk.contract_rules.measurement_period import period_calendar
 from risk.contract_rules.records import Records
 from risk.contract_rules.statement import statement
 from risk.core.computed import Step
@@ -56,7 +57,6 @@ from schemas.delivery import DelayDamages, Delivery, LongStop
 from schemas.exclusions import ForceMajeure
 from schemas.incidents import DelayEvent, Incident, Notice, Ticket, UnitService, Window
 from schemas.money import Money, rounded_to_minor_unit
-from schemas.periods import Month
 from slakit.documents.clauses import clause_file, document_file
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -131,6 +131,10 @@ def records_of(case: dict[str, Any]) -> Records:
             notice_at=moment(row.get("notice")),
             cause=row.get("cause"),
             cause_party=row.get("cause_party", "unknown"),
+            monitor_id=row.get("monitor"),
+            metric=row.get("metric"),
+            measured=row.get("measured"),
+            fault_code=row.get("fault_code"),
         )
         for i, row in enumerate(case.get("incidents", ()))
         for name in names(row["unit"])
@@ -188,8 +192,10 @@ def steps_of(found: Statement) -> Iterator[Step]:
 
 def stated(case: dict[str, Any]) -> tuple[dict[str, Any], Iterable[Step]]:
     """Return what a statement says, in the words of `expect`, and its steps."""
-    periods = [Month.parse(str(month)) for month in case.get("months", ["2026-11"])]
-    found = statement(deal_of(case), records_of(case), periods, moment(case.get("as_of")))
+    deal, records = deal_of(case), records_of(case)
+    calendar = period_calendar(deal, records.units)
+    periods = [calendar.parse(str(period)) for period in case.get("months", ["2026-11"])]
+    found = statement(deal, records, periods, moment(case.get("as_of")))
     line = found.lines[0]
     said = {
         "total": str(found.total.amount),
@@ -198,6 +204,8 @@ def stated(case: dict[str, Any]) -> tuple[dict[str, Any], Iterable[Step]]:
         "excluded": line.excluded_minutes,
         "window": line.window_minutes,
         "unknown": line.unknown_minutes,
+        "degraded": line.degraded_minutes,
+        "disputed": line.disputed_minutes,
         "availability": line.availability,
         "claim_by": line.claim_by,
         "object_by": found.settlements[0].object_by,

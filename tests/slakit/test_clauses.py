@@ -40,6 +40,7 @@ NOT_PRINTED = {
     "commercial.charges.*.accrual": "has one value, which the text states",
     "commercial.term.starts": "has one value, which the text states",
     "delivery.tranches.*.delay_damages.accrual": "has one value, which the text states",
+    "measurement.monitors": "names in logs; the text says whose monitoring system decides, and when",
 }
 """Terms of the contract's sections that no clause prints, and why."""
 
@@ -92,13 +93,23 @@ FULL: dict[str, Any] = {
         "storage": {"name": "Storage Service", "tranches": ["tranche-3"]},
     },
     "service_levels": {
-        "racks": {"level": "rack", "service": "compute", "target": "0.99", "k": 16, "n": 18, "credit": BANDS},
+        "racks": {
+            "level": "rack",
+            "service": "compute",
+            "target": "0.99",
+            "k": 16,
+            "n": 18,
+            "degraded": {"busbw": {"baseline": "340", "floor": "0.95"}, "MFU": {"weight": "full"}},
+            "requires": ["fabric"],
+            "credit": BANDS,
+        },
         "domains": {"level": "scale_up_domain", "service": "compute", "target": "0.99", "credit": BANDS},
         "clusters": {
             "level": "cluster",
             "service": "compute",
             "target": "0.99",
             "nodes_needed_share": "0.95",
+            "requires": ["fabric", "storage", "control_plane"],
             "down_tests": list(get_args(get_args(ServiceLevel.model_fields["down_tests"].annotation)[0])),
             "measurement": {
                 "minimum_outage_minutes": 5,
@@ -114,6 +125,12 @@ FULL: dict[str, Any] = {
         **{name: {"level": "node", "service": "compute", "credit": credit,
                   **({"target": "0.99"} if credit["shape"] in ("linear", "steps") else {})}
            for name, credit in SHAPES.items()},
+    },
+    "measurement": {
+        "backdate_limit_hours": 24,
+        "min_window_days": 5,
+        "business_calendars": ["US-NY", "GB-ENG"],
+        "fault_list": {"xid-79": "down", "xid-94": "degraded", "xid-31": "application", "xid-63": "no_event"},
     },
     "exclusions": {
         **BASE["exclusions"],
@@ -161,6 +178,10 @@ FULL: dict[str, Any] = {
             "limbs": [
                 {"form": "bad_months", "service_level": "clusters", "below": "0.98", "k": 3, "m": 6},
                 {"form": "single_outage", "service_level": "racks", "hours": 72},
+                {"form": "cumulative_hours", "service_level": "racks", "hours": 72, "window_days": 30},
+                {"form": "same_cause", "service_level": "racks", "count": 3, "window_days": 90},
+                {"form": "cap_reached", "cap": "year"},
+                {"form": "replacement_missed", "count": 3, "window_days": 90},
             ],
             "cure_days": 30,
         },
@@ -203,6 +224,8 @@ HALLS: dict[str, Any] = {
         "tranche-1": {**FULL["delivery"]["tranches"]["tranche-1"]},
         "tranche-2": {**FULL["delivery"]["tranches"]["tranche-2"], "share_of_service": "0.25"},
         "tranche-3": {**FULL["delivery"]["tranches"]["tranche-3"], "share_of_service": "0.25"}}},
+    "measurement": {},
+    "operations": {"replacement": {"target_hours": {"hall": 72}}},
     "cancellation": {},
     "commercial": {
         **FULL["commercial"],
@@ -415,6 +438,7 @@ def test_a_clause_of_something_not_agreed_is_not_printed(drafts: dict[str, Docum
         "long-stop",
         "take-or-pay",
         "prepayment",
+        "degraded-performance",
         "replacement-times",
         "support-response",
         "root-cause-reports",

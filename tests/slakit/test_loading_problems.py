@@ -87,7 +87,7 @@ def test_one_value_where_a_mapping_is_meant_says_how_the_mapping_is_written(prob
 
 def test_a_word_outside_a_closed_list_suggests_the_nearest(problems):
     (problem,) = problems(HEAD + "credits: {between_levels: highest}\n")
-    assert problem.expected == "one of highest_level, cumulative"
+    assert problem.expected == "one of highest_level, cumulative, parent_absorbs_children, choose_one"
     assert problem.remedy == "did you mean highest_level?"
 
 
@@ -159,11 +159,17 @@ def test_terms_that_contradict_each_other_are_placed_at_the_value_named(problems
     assert (problem.line, problem.column) == (3, 10)
 
 
-def test_a_shape_of_credit_that_is_not_computed_is_refused_by_name(problems):
-    level = "{level: node, target: 0.99, credit: {shape: linear, slope: 2}}"
+def test_a_shape_of_credit_that_does_not_exist_lists_those_that_do(problems):
+    level = "{level: node, target: 0.99, credit: {shape: linar, slope: 2}}"
     (problem,) = problems(HEAD + f"service_levels: {{n: {level}}}\n")
     assert problem.path == "service_levels.n.credit.shape"
-    assert "'linear' is not computed by this version" in problem.remedy
+    assert problem.remedy == "did you mean linear?"
+
+
+def test_a_field_that_a_shape_of_credit_lacks_is_named(problems):
+    level = "{level: node, target: 0.99, credit: {shape: linear}}"
+    (problem,) = problems(HEAD + f"service_levels: {{n: {level}}}\n")
+    assert problem.path == "service_levels.n.credit.slope"
 
 
 def test_names_that_lead_nowhere_are_all_listed_where_they_stand(problems):

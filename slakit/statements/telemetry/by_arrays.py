@@ -17,7 +17,7 @@ from schemas.credit_shapes import CreditBands
 from schemas.deal import Deal
 from schemas.incidents import UnitService
 from schemas.money import minor_unit_places, rounded_to_minor_unit
-from schemas.periods import Month
+from schemas.periods import Period
 from schemas.service_levels import ServiceLevel
 from slakit.statements.telemetry import states
 from slakit.statements.telemetry.rows import OPEN_END, IntArray
@@ -47,9 +47,9 @@ _CREDITS_ALIKE: dict[str, tuple[Any, ...]] = {
 """Terms under which the rules on arrays say what the exact rules say; any others go to the exact rules."""
 
 
-def terms_alike(deal: Deal, levels: dict[str, ServiceLevel], months: Sequence[Month]) -> bool:
+def terms_alike(deal: Deal, levels: dict[str, ServiceLevel], months: Sequence[Period]) -> bool:
     """Return whether the terms are such that the rules on arrays say what the exact rules say."""
-    follow = all(after == before.plus(1) for before, after in pairwise(months))
+    follow = all(after.first_day() == before.day_after() for before, after in pairwise(months))
     return (
         follow
         and not deal.amendments
@@ -96,7 +96,7 @@ def lines_by_arrays(
     levels: dict[str, ServiceLevel],
     fees: Sequence[UnitService],
     nodes: Sequence[str],
-    months: Sequence[Month],
+    months: Sequence[Period],
     spells: Spells,
     alike: NDArray[np.bool_],
     currency: str,
@@ -105,7 +105,9 @@ def lines_by_arrays(
     if not alike.any():
         return []
     zone = deal.measurement.zone
-    edges = np.array([microseconds(m.start(zone)) for m in (*months, months[-1].plus(1))]) // MICROSECONDS
+    edges = (
+        np.array([microseconds(at) for at in (*(m.start(zone) for m in months), months[-1].end(zone))]) // MICROSECONDS
+    )
     # what has not ended runs up to the end of the last month
     unit, start = spells.unit, spells.start // MICROSECONDS
     end = np.where(spells.end == OPEN_END, edges[-1], spells.end // MICROSECONDS)

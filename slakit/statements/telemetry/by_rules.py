@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from schemas.deal import Deal
 from schemas.errors import NotComputedError
 from schemas.incidents import Incident, UnitService
-from schemas.periods import Month
+from schemas.periods import Period
 from slakit.statements.telemetry import states
 from slakit.statements.telemetry.lines import NUMBERS
 from slakit.statements.telemetry.rows import OPEN_END
@@ -23,7 +23,7 @@ def lines_by_rules(
     deal: Deal,
     fees: Sequence[UnitService],
     nodes: Sequence[str],
-    months: Sequence[Month],
+    months: Sequence[Period],
     spells: Spells,
     which: NDArray[np.bool_],
 ) -> list[dict[str, Any]]:

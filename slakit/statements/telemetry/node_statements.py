@@ -17,7 +17,7 @@ from risk.contract_rules.counting_rules import counting_rules
 from schemas.deal import Deal
 from schemas.errors import DealError, MissingTermError, NotComputedError, Problem
 from schemas.incidents import UnitService
-from schemas.periods import Month
+from schemas.periods import Period
 from schemas.service_levels import ServiceLevel
 from slakit.statements.telemetry import states
 from slakit.statements.telemetry.account import Account
@@ -54,7 +54,7 @@ class NodeStatements:
 
 
 def node_statements(
-    path: Path, deal: Deal, fees: Sequence[UnitService], months: Sequence[Month], zone: str | None = None
+    path: Path, deal: Deal, fees: Sequence[UnitService], months: Sequence[Period], zone: str | None = None
 ) -> NodeStatements:
     """Return the line of each node, month and node service level.
 
@@ -81,9 +81,12 @@ def node_statements(
     _check(deal, asked, nodes, levels)
     read = telemetry(path.name, path, deal.measurement.monitor_interval_seconds, zone)
     names, without_fee = _places(read, deal, fees, nodes)
-    edges = np.array([microseconds(m.start(deal.measurement.zone)) for m in (*asked, asked[-1].plus(1))])
+    bounds = (*(m.start(deal.measurement.zone) for m in asked), asked[-1].end(deal.measurement.zone))
+    edges = np.array([microseconds(moment) for moment in bounds])
     spells = _of_nodes(read, names, len(nodes), int(edges[0]), int(edges[-1]))
     alike = terms_alike(deal, levels, asked) & served_alike(fees, nodes, spells, edges)
+    if deal.measurement.gap_counts:  # silence in a gap that counts is downtime
+        alike[spells.unit[spells.state == states.UNKNOWN]] = False
     rows = lines_by_arrays(deal, levels, fees, nodes, asked, spells, alike, _currency(deal))
     exactly = []
     if not alike.all():
@@ -97,7 +100,7 @@ def node_statements(
     )
 
 
-def _check(deal: Deal, months: Sequence[Month], nodes: Sequence[str], levels: dict[str, ServiceLevel]) -> None:
+def _check(deal: Deal, months: Sequence[Period], nodes: Sequence[str], levels: dict[str, ServiceLevel]) -> None:
     what = "statements of nodes"
     if not months:
         raise MissingTermError("periods", what, "name a month such as 2026-10")

@@ -1,0 +1,585 @@
+"""Minutes of a statement replayed on a grid of twenty seconds with plain sets, written from the words of the contract.
+
+Nothing here comes from `risk.contract_rules`. Every time of the records lies on the grid, so each tick is wholly down or
+wholly up, and a set of ticks says all there is to say about a unit.
+"""
+
+from __future__ import annotations
+
+import calendar
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from schemas.deal import Deal
+from schemas.incidents import Incident, LedgerEntry, Notice, UnitService, Window
+from schemas.service_levels import ServiceLevel
+
+TICK = 20
+"""[s]"""
+PER_MINUTE = 60 // TICK
+PER_HOUR = 3600 // TICK
+FREE_HEADS = ("force_majeure", "customer_act", "customer_hold", "suspension", "test_at_customer_request")
+"""Heads that use up no allowance of their own."""
+Ticks = set[int]
+
+
+def tick_of(moment: datetime) -> int:
+    seconds = int(moment.timestamp())
+    assert seconds % TICK == 0 and moment.microsecond == 0
+    return seconds // TICK
+
+
+def moment_of(tick: int) -> datetime:
+    return datetime.fromtimestamp(tick * TICK, UTC)
+
+
+def midnight(day: date, zone: str) -> int:
+    return tick_of(datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(zone)))
+
+
+def days_later(moment: datetime, days: int, zone: str) -> datetime:
+    """The same time of day in the zone."""
+    local = moment.astimezone(ZoneInfo(zone)).replace(tzinfo=None) + timedelta(days=days)
+    return local.replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+
+
+def month_index(tick: int, zone: str) -> int:
+    local = moment_of(tick).astimezone(ZoneInfo(zone))
+    return local.year * 12 + local.month - 1
+
+
+def first_of_month(index: int) -> date:
+    return date(index // 12, index % 12 + 1, 1)
+
+
+def runs(ticks: Iterable[int]) -> list[list[int]]:
+    """Stretches of ticks without a hole."""
+    found: list[list[int]] = []
+    for tick in sorted(ticks):
+        if found and found[-1][-1] == tick - 1:
+            found[-1].append(tick)
+        else:
+            found.append([tick])
+    return found
+
+
+def minutes(count: int) -> Fraction:
+    return Fraction(count, PER_MINUTE)
+
+
+def whole_minutes(ticks: Iterable[int]) -> int:
+    """Each stretch cut down to whole minutes."""
+    return sum(len(run) // PER_MINUTE for run in runs(ticks))
+
+
+@dataclass
+class Case:
+    """What a statement is made of."""
+
+    deal: Deal
+    incidents: Sequence[Incident]
+    windows: Sequence[Window]
+    notices: Sequence[Notice]
+    units: Sequence[UnitService]
+    periods: Sequence[tuple[date, date]]
+    """First day and day after of each period asked for, one after the other."""
+    as_of: datetime | None = None
+    ledger: Sequence[LedgerEntry] = ()
+
+
+@dataclass
+class Counting:
+    minimum: int
+    more_than: bool
+    rule: str
+    gap: int
+    fixed: bool
+
+
+@dataclass
+class Outage:
+    ticks: list[int]
+    counts: bool
+
+
+@dataclass
+class History:
+    """One unit under the rules of one level, over all time."""
+
+    outages: list[Outage]
+    excluded: Ticks
+    force_majeure: Ticks
+    weights: dict[int, Fraction]
+    """Ticks in which it was too slow, outside outages that count."""
+    unknown: Ticks
+    rolled_weights: dict[int, Fraction] = field(default_factory=dict)
+
+    @property
+    def counted(self) -> Ticks:
+        return {t for outage in self.outages if outage.counts for t in outage.ticks} - self.excluded
+
+
+@dataclass
+class PricedOutage:
+    """An outage as the credits of one period see it."""
+
+    minutes: Fraction
+    """Counted minutes in the period."""
+    before: Fraction
+    """Counted minutes in earlier time."""
+    ticks: Ticks
+    """Counted time in the period, not rounded."""
+    starts_here: bool
+
+
+@dataclass
+class MinutesOfPeriod:
+    span: tuple[int, int]
+    window: Fraction
+    down: Fraction
+    excluded: Fraction
+    disregarded: Fraction
+    counted: Fraction
+    unknown: Fraction
+    degraded: Fraction
+    availability: Fraction | None
+    outages: list[PricedOutage]
+    force_majeure: Ticks
+
+
+class Replay:
+    """Everything about units and minutes."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.deal = case.deal
+        self.terms = case.deal.measurement
+        self.zone = self.terms.zone
+        self.spells: dict[str, list[tuple[int, int, UnitService]]] = defaultdict(list)
+        self.unit: dict[str, UnitService] = {}
+        first = midnight(case.periods[0][0], self.zone)
+        for record in case.units:
+            start = tick_of(record.in_service_from) if record.in_service_from else first
+            end = tick_of(record.in_service_to) if record.in_service_to else 10**12
+            self.spells[record.unit_id].append((start, end, record))
+            self.unit[record.unit_id] = record
+        self.horizon = midnight(case.periods[-1][1], self.zone)
+        if case.as_of:
+            self.horizon = min(self.horizon, tick_of(case.as_of))
+        self.service_start = {
+            service: min(s[0][0] for u, s in self.spells.items() if self.unit[u].service == service)
+            for service in {u.service for u in case.units}
+        }
+        self.first_month = {s: month_index(t, self.zone) for s, t in self.service_start.items()}
+        self.all_periods = self._all_periods()
+        self._histories: dict[tuple[str, str | None], History] = {}
+
+    # periods
+
+    def _period_of(self, day: date) -> tuple[date, date]:
+        kind = self.terms.period
+        if kind == "rolling_days":
+            begin = min(moment_of(t).astimezone(ZoneInfo(self.zone)).date() for t in self.service_start.values())
+            length = timedelta(days=self.terms.rolling_days)
+            start = begin + (day - begin) // length * length
+            return start, start + length
+        index = day.year * 12 + day.month - 1
+        if kind == "calendar_month":
+            return first_of_month(index), first_of_month(index + 1)
+        if kind == "quarter":
+            return first_of_month(index // 3 * 3), first_of_month(index // 3 * 3 + 3)
+        if kind == "year":
+            return date(day.year, 1, 1), date(day.year + 1, 1, 1)
+        if day.day < self.terms.billing_day:
+            index -= 1
+        return tuple(first_of_month(i).replace(day=self.terms.billing_day) for i in (index, index + 1))  # type: ignore[return-value]
+
+    def _all_periods(self) -> list[tuple[date, date]]:
+        """Every period from the first service to the last one asked for."""
+        start = moment_of(min(self.service_start.values())).astimezone(ZoneInfo(self.zone)).date()
+        found = [self._period_of(min(start, self.case.periods[0][0]))]
+        while found[-1][1] < self.case.periods[-1][1]:
+            found.append(self._period_of(found[-1][1]))
+        assert set(self.case.periods) <= set(found)
+        return found
+
+    def span(self, period: tuple[date, date]) -> tuple[int, int]:
+        return midnight(period[0], self.zone), midnight(period[1], self.zone)
+
+    def served(self, unit: str, span: tuple[int, int]) -> int:
+        """Ticks in service."""
+        return sum(max(0, min(end, span[1]) - max(start, span[0])) for start, end, _ in self.spells[unit])
+
+    def in_service(self, unit: str, tick: int) -> bool:
+        return any(start <= tick < end for start, end, _ in self.spells[unit])
+
+    def clip(self, unit: str, start: int, end: int) -> Ticks:
+        found: Ticks = set()
+        for low, high, _ in self.spells[unit]:
+            found |= set(range(max(start, low), min(end, high, self.horizon)))
+        return found
+
+    def line_span(self, unit: str, period: tuple[date, date]) -> tuple[int, int] | None:
+        """The time that the line of a unit for a period covers; None where it has none."""
+        start, end = self.span(period)
+        since = min(s for s, _, _ in self.spells[unit])
+        if start < since < end:
+            if self.terms.first_partial == "none":
+                return None
+            if self._waits(since, period):
+                return None
+        place = self.all_periods.index(period)
+        if place:
+            before = self.all_periods[place - 1]
+            low, high = self.span(before)
+            if low < since < high and self.terms.first_partial != "none" and self._waits(since, before):
+                start = since
+        return start, end
+
+    def _waits(self, since: int, period: tuple[date, date]) -> bool:
+        """Whether a first part of a period is measured with the next one."""
+        if self.terms.first_partial == "merge_next":
+            return True
+        enough = days_later(moment_of(since), self.terms.min_window_days, self.zone)
+        return enough > moment_of(self.span(period)[1])
+
+    # downtime
+
+    def ancestors(self, unit: str) -> list[str]:
+        found, name = [], self.unit[unit].parent_id
+        while name is not None:
+            found.append(name)
+            name = self.unit[name].parent_id if name in self.unit else None
+        return found
+
+    def names(self, unit: str) -> set[str]:
+        return {unit, *self.ancestors(unit)}
+
+    def clocked(self, unit: str, states: Sequence[str]) -> list[tuple[Incident, Ticks]]:
+        """Records of a unit with the time each covers under the contract's clock."""
+        found = []
+        for incident in self.case.incidents:
+            if incident.unit_id != unit or incident.state not in states:
+                continue
+            start: datetime | None = incident.started_at
+            if incident.state not in ("unknown",):
+                if self.terms.starts_at == "detection":
+                    known = [m for m in (incident.detected_at, incident.notice_at) if m]
+                    start = min(known) if known else incident.started_at
+                elif self.terms.starts_at == "customer_notice":
+                    start = incident.notice_at
+                elif self.terms.starts_at == "ticket_confirmed":
+                    start = incident.ticket_at
+                told = [m for m in (incident.notice_at, incident.ticket_at) if m]
+                if start is not None and self.terms.backdate_limit_hours is not None and told:
+                    start = max(start, min(told) - timedelta(hours=float(self.terms.backdate_limit_hours)))
+            if start is None:
+                continue
+            end = incident.ended_at
+            if self.terms.ends_at == "readmission" and incident.readmitted_at:
+                end = incident.readmitted_at
+            until = self.horizon if end is None else tick_of(end)
+            found.append((incident, self.clip(unit, tick_of(start), until)))
+        return found
+
+    def counting(self, level_id: str | None) -> Counting:
+        own = self.deal.service_levels[level_id].measurement if level_id else None
+
+        def term(name: str) -> Any:
+            value = getattr(own, name) if own is not None else None
+            return getattr(self.terms, name) if value is None else value
+
+        return Counting(
+            term("minimum_outage_minutes") * PER_MINUTE,
+            term("minimum_test") == "more_than",
+            term("minute_rule"),
+            term("merge_gap_minutes") * PER_MINUTE,
+            term("month_length") == "fixed_30",
+        )
+
+    def outages(self, unit: str, down: Ticks, counting: Counting) -> list[Outage]:
+        joined: list[list[int]] = []
+        for run in runs(down):
+            if joined and run[0] - joined[-1][-1] - 1 < counting.gap:
+                if self.terms.gap_counts:
+                    joined[-1] += [t for t in range(joined[-1][-1] + 1, run[0]) if self.in_service(unit, t)]
+                joined[-1] += run
+            else:
+                joined.append(run)
+        return [
+            Outage(ticks, len(ticks) > counting.minimum or (not counting.more_than and len(ticks) == counting.minimum))
+            for ticks in joined
+        ]
+
+    def level_of_node(self, node: str) -> str | None:
+        for name, level in self.deal.service_levels.items():
+            if level.level == self.unit[node].level and level.service in (None, self.unit[node].service):
+                return name
+        return None
+
+    def nodes_within(self, unit: str, spares: bool) -> list[str]:
+        return [
+            name
+            for name, record in self.unit.items()
+            if record.level == "node" and unit in self.ancestors(name) and (spares or not record.spare)
+        ]
+
+    def rolled_up(self, unit: str, level: ServiceLevel) -> dict[int, Fraction]:
+        """Ticks in which nodes, or units that are needed, bring a unit down, with the share that each counts."""
+        found: dict[int, Fraction] = {}
+        nodes = self.nodes_within(unit, level.spares_count)
+        if level.level not in ("node", "fabric", "storage", "control_plane") and nodes:
+            down = {node: self.history(node, self.level_of_node(node)).counted for node in nodes}
+            edges = {self.spells[node][i][j] for node in nodes for i in range(len(self.spells[node])) for j in (0, 1)}
+            ticks: Ticks = set().union(*down.values())
+            for low, high, _ in self.spells[unit]:  # time in which too few nodes are in service at all
+                stops = sorted({low, min(high, self.horizon), *(e for e in edges if low < e < min(high, self.horizon))})
+                for start, end in zip(stops, stops[1:], strict=False):
+                    serving = [n for n in nodes if self.in_service(n, start)]
+                    if self._too_few(level, len(serving), 0) and start < end:
+                        ticks |= set(range(start, end))
+            for t in ticks:
+                if not self.in_service(unit, t):
+                    continue
+                serving = [n for n in nodes if self.in_service(n, t)]
+                lost = sum(t in down[n] for n in serving)
+                if level.down_when == "capacity_share":
+                    if lost:
+                        found[t] = Fraction(lost, len(serving))
+                elif self._too_few(level, len(serving), lost):
+                    found[t] = Fraction(1)
+        for name, other in self.unit.items():
+            if other.level in level.requires and name != unit:
+                beside = other.parent_id is not None and other.parent_id == self.unit[unit].parent_id
+                if beside or unit in self.ancestors(name):
+                    for t in self.history(name, self.level_of_node(name)).counted:
+                        if self.in_service(unit, t):
+                            found[t] = Fraction(1)
+        return found
+
+    @staticmethod
+    def _too_few(level: ServiceLevel, serving: int, lost: int) -> bool:
+        if level.down_when == "any_down":
+            return lost > 0
+        if level.down_when == "all_down":
+            return serving > 0 and lost == serving
+        if level.down_when == "capacity_share":
+            return False
+        if level.k is not None:
+            return serving - lost < level.k
+        if level.nodes_needed_share is not None:
+            return serving - lost < -((-Fraction(level.nodes_needed_share) * serving) // 1)
+        return lost > 0
+
+    def history(self, unit: str, level_id: str | None) -> History:
+        key = (unit, level_id)
+        if key not in self._histories:
+            self._histories[key] = self._history(unit, level_id)
+        return self._histories[key]
+
+    def _history(self, unit: str, level_id: str | None) -> History:
+        level = self.deal.service_levels[level_id] if level_id else None
+        counting = self.counting(level_id)
+        own: Ticks = set().union(*(ticks for _, ticks in self.clocked(unit, ("down", "planned"))))
+        rolled = self.rolled_up(unit, level) if level else {}
+        brought = {t for t, share in rolled.items() if share == 1}
+        outages = self.outages(unit, own | brought, counting)
+        lasting = {t for outage in outages if outage.counts for t in outage.ticks}
+        everything = {t for outage in outages for t in outage.ticks}
+        weights = self._slow(unit, level) if level else {}
+        for t, share in rolled.items():
+            weights[t] = max(share, weights.get(t, Fraction(0)))
+        weights = {t: w for t, w in weights.items() if t not in everything}
+        excluded, relief = self._excluded(unit, lasting - brought, set(weights) - set(rolled))
+        weights = {t: w for t, w in weights.items() if t not in excluded}
+        silent: Ticks = set().union(*(ticks for _, ticks in self.clocked(unit, ("unknown",))))
+        return History(outages, excluded & lasting, relief, weights, silent - everything - set(weights))
+
+    def _slow(self, unit: str, level: ServiceLevel) -> dict[int, Fraction]:
+        found: dict[int, Fraction] = {}
+        records = self.clocked(unit, ("degraded",))
+        for name, metric in level.degraded.items():
+            weight: dict[int, Fraction] = {}
+            for incident, ticks in records:
+                if incident.metric != name or incident.measured is None:
+                    continue
+                share = Fraction(incident.measured) / Fraction(metric.baseline or 1)
+                if share >= Fraction(metric.floor):
+                    continue
+                counts = {"none": Fraction(0), "full": Fraction(1), "shortfall": max(Fraction(0), 1 - share)}
+                for t in ticks:
+                    weight[t] = max(weight.get(t, Fraction(0)), counts[metric.weight])
+            for run in runs(weight):
+                if len(run) >= metric.minimum_minutes * PER_MINUTE:
+                    for t in run:
+                        found[t] = max(found.get(t, Fraction(0)), weight[t])
+        return found
+
+    # exclusions
+
+    def _excluded(self, unit: str, down: Ticks, slow: Ticks) -> tuple[Ticks, Ticks]:
+        """Excluded ticks, and those that force majeure excuses."""
+        terms = self.deal.exclusions
+        wanted = down | slow
+        covered: dict[str, Ticks] = defaultdict(set)
+        for window in self.case.windows:
+            if window.kind in terms.heads and (not window.unit_ids or self.names(unit) & set(window.unit_ids)):
+                covered[window.kind] |= self._covers(unit, window) & wanted
+        for head, parties in (("customer_act", {"customer"}), ("force_majeure", {"third_party"})):
+            for incident, ticks in self.clocked(unit, ("down", "planned")):
+                other = incident.cause_party not in parties | {"unknown"}
+                never = head == "force_majeure" and incident.cause in terms.force_majeure.never
+                if never or (other and terms.concurrent == "excluded_only_if_sole"):
+                    covered[head] -= ticks
+        first = self.first_month[self.unit[unit].service]
+        free: Ticks = set().union(*(covered[head] for head in FREE_HEADS))
+        budget = terms.scheduled.cap_unit_month_hours
+        planned = self._within(covered["scheduled"] - free, budget, first, 1)
+        urgent: Ticks = set()
+        if terms.emergency is not None:
+            urgent = self._within(covered["emergency"] - free - planned, terms.emergency.cap_quarter_hours, first, 3)
+        excluded = self._within(free | planned | urgent, terms.year_cap_hours, first, 12)
+        return excluded, covered["force_majeure"] & down
+
+    def _within(self, ticks: Ticks, hours: Any, first: int, months: int) -> Ticks:
+        """What an allowance of some months each covers, used up in order of time."""
+        if hours is None:
+            return ticks
+        used: dict[int, int] = defaultdict(int)
+        found: Ticks = set()
+        for t in sorted(ticks):
+            key = (month_index(t, self.zone) - first) // months
+            if used[key] < Fraction(hours) * PER_HOUR:
+                used[key] += 1
+                found.add(t)
+        return found
+
+    def _covers(self, unit: str, window: Window) -> Ticks:
+        """The part of a window that is on the closed list for a unit that it names."""
+        terms = self.deal.exclusions
+        start, end = window.starts_at, window.ends_at
+        if window.kind in ("scheduled", "emergency", "force_majeure"):
+            notice = next((n for n in self.case.notices if n.id == window.notice_id), None)
+            if notice is None or (self.case.as_of is not None and notice.sent_at > self.case.as_of):
+                return set()
+            if notice.unit_ids and not self.names(unit) & set(notice.unit_ids):
+                return set()
+            if window.kind == "force_majeure":
+                events = terms.force_majeure
+                if window.event not in events.events or window.event in events.never:
+                    return set()
+                start = max(start, days_later(notice.sent_at, -events.notice_days, self.zone))
+            else:
+                announced = notice.covers_from or start, notice.covers_to or end
+                begins = start
+                start, end = max(start, announced[0]), min(end, announced[1])
+                if window.kind == "scheduled":
+                    good_from = days_later(notice.sent_at, terms.scheduled.notice_days, self.zone)
+                    if good_from > begins:
+                        if terms.scheduled.partial_notice == "void":
+                            return set()
+                        start = max(start, good_from)
+                else:
+                    urgent = terms.emergency
+                    assert urgent is not None
+                    if notice.sent_at + timedelta(hours=float(urgent.min_notice_hours)) > begins:
+                        return set()
+                    public = window.fix_published_at
+                    if public is not None and urgent.stale_patch_days is not None:
+                        if begins > days_later(public, urgent.stale_patch_days, self.zone):
+                            return set()
+        return set(range(tick_of(start), tick_of(end))) if start < end else set()
+
+    # minutes of one period
+
+    def measured(self, unit: str, level_id: str, period: tuple[date, date]) -> MinutesOfPeriod | None:
+        span = self.line_span(unit, period)
+        if span is None:
+            return None
+        level = self.deal.service_levels[level_id]
+        counting = self.counting(level_id)
+        history = self.history(unit, level_id)
+        window = Fraction(self.served(unit, span) // PER_MINUTE)
+        whole = self.span(period)
+        if counting.fixed and self.terms.period != "rolling_days" and self.served(unit, whole) == whole[1] - whole[0]:
+            months = {"quarter": 3, "year": 12}.get(self.terms.period, 1)
+            window = Fraction(43_200 * months + self.served(unit, (span[0], whole[0])) // PER_MINUTE)
+        if self.served(unit, span) == 0:
+            return None
+        down = excluded = Fraction(0)
+        priced = []
+        for outage in history.outages:
+            mine = self._belongs(outage, span)
+            down += self._count(outage, mine, counting)
+            if not outage.counts:
+                continue
+            excluded += self._count(outage, mine & history.excluded, counting)
+            good = set(outage.ticks) - history.excluded
+            here = mine & good
+            earlier = {t for t in good if t < span[0]} if self.terms.straddle == "split" else set()
+            now = self._count(outage, here, counting)
+            before = self._count(outage, earlier, counting)
+            if here:
+                priced.append(PricedOutage(now, before, here, before == 0 and now > 0))
+        if self.deal.credits.within_level == "worst_outage" and priced:
+            most = max(p.minutes for p in priced)
+            priced = [next(p for p in priced if p.minutes == most)]
+        counted = sum((p.minutes for p in priced), Fraction(0))
+        down_counted = counted
+        degraded = weighted = Fraction(0)
+        slow = {t: w for t, w in history.weights.items() if span[0] <= t < span[1]}
+        for weight in set(slow.values()):
+            same = {t for t, w in slow.items() if w == weight}
+            length = minutes(len(same)) if counting.rule == "exact_seconds" else Fraction(whole_minutes(same))
+            degraded += length
+            weighted += length * weight
+        counted += weighted
+        down += degraded
+        silent = {t for t in history.unknown if span[0] <= t < span[1]}
+        unknown = minutes(len(silent)) if counting.rule == "exact_seconds" else Fraction(whole_minutes(silent))
+        availability: Fraction | None = None
+        if window:
+            below = window - excluded if level.excluded_leave == "both" else window
+            availability = max(Fraction(0), 1 - counted / below) if below > 0 else Fraction(1)
+        relief = {t for t in history.force_majeure if span[0] <= t < span[1]}
+        return MinutesOfPeriod(
+            span,
+            window,
+            down,
+            excluded,
+            down - excluded - down_counted - degraded,
+            counted,
+            unknown,
+            degraded,
+            availability,
+            priced,
+            relief,
+        )
+
+    def _belongs(self, outage: Outage, span: tuple[int, int]) -> Ticks:
+        """The downtime of an outage that a period gets."""
+        if self.terms.straddle == "split":
+            return {t for t in outage.ticks if span[0] <= t < span[1]}
+        edge = outage.ticks[0] if self.terms.straddle == "start_month" else outage.ticks[-1]
+        return set(outage.ticks) if span[0] <= edge < span[1] else set()
+
+    def _count(self, outage: Outage, part: Ticks, counting: Counting) -> Fraction:
+        """The minutes of a part of an outage."""
+        if counting.rule == "exact_seconds":
+            return minutes(len(part))
+        if counting.rule == "floor_piece":
+            return Fraction(whole_minutes(part))
+        length = len(outage.ticks)
+        number = length // PER_MINUTE if counting.rule == "floor_outage" else -(-length // PER_MINUTE)
+        return Fraction(sum(outage.ticks[i * PER_MINUTE] in part for i in range(number)))
+
+
+def months_later(day: date, months: int) -> date:
+    index = day.year * 12 + day.month - 1 + months
+    year, month = index // 12, index % 12 + 1
+    return date(year, month, min(day.day, calendar.monthrange(year, month)[1]))
