@@ -13,7 +13,7 @@ from fractions import Fraction
 from risk.contract_rules import monthly_price
 from risk.contract_rules.deadlines import midnight
 from schemas.deal import Deal
-from schemas.errors import DealError, MissingTermError, NotComputedError, Problem, TermsError
+from schemas.errors import DealError, MissingTermError, Problem, TermsError
 from schemas.incidents import UnitService
 from schemas.operations import ContractedUnits
 from slakit.statements.host_lists import expanded

@@ -224,6 +224,16 @@ def test_a_slot_is_down_until_the_spare_in_it_is_readmitted():
     assert (line.counted_minutes, line.credit) == (180, usd("0.00"))
 
 
+def test_a_node_measured_by_its_serial_number_would_be_down_until_it_is_repaired():
+    incident = down("SN-1177", "2026-11-02T00:00", "2026-11-05T00:00")
+    (line,) = statement(
+        deal({"nodes": node_level()}),
+        Records(incidents=[incident], units=[unit("SN-1177", "20000")]),
+        months("2026-11"),
+    ).lines
+    assert (line.counted_minutes, line.availability, line.credit) == (4_320, Fraction(9, 10), usd("10000.00"))
+
+
 # C08: three of 18 trays overlap for two hours
 
 
@@ -260,6 +270,21 @@ def test_a_rack_is_down_while_fewer_than_k_of_its_trays_are_up():
 def test_the_number_of_trays_that_must_be_up_decides(k, counted, credit):
     line = three_of_18_trays(k)
     assert (line.counted_minutes, line.credit) == (counted, usd(credit))
+
+
+def test_the_trays_by_themselves_would_earn_less():
+    records = Records(
+        incidents=[
+            down("tray-01", "2026-11-03T10:00", "2026-11-03T20:00"),
+            down("tray-02", "2026-11-03T12:00", "2026-11-03T18:00"),
+            down("tray-03", "2026-11-03T14:00", "2026-11-03T16:00"),
+        ],
+        units=[unit(f"tray-{i:02}", "20000") for i in range(1, 19)],
+    )
+    level = node_level((".999", ".10"), (".99", ".25"), (".95", ".50"))
+    result = statement(deal({"trays": level}), records, months("2026-11"))
+    assert [line.credit.amount for line in result.lines[:4]] == [5_000, 2_000, 2_000, 0]
+    assert result.total == usd("9000.00")
 
 
 # C09: a claim one minute into day 31
@@ -358,25 +383,67 @@ def test_other_limbs_are_met_earlier():
 # C11: a target raised by an amendment on 16 July
 
 
-def test_an_amendment_applies_from_the_first_month_that_starts_on_or_after_it():
+def raised_on_16_july(applies: str, *more: Incident) -> Statement:
     rows = [{"below": below, "credit_fraction": share} for below, share in STANDARD]
     amendment = {
         "effective_from": "2026-07-16",
         "set": {"service_levels.nodes.target": "0.995", "service_levels.nodes.credit.bands": rows},
     }
-    terms = deal({"nodes": node_level((".99", ".10"), (".95", ".25"))}, amendments=[amendment])
+    terms = deal(
+        {"nodes": node_level((".99", ".10"), (".95", ".25"))},
+        measurement={"amendment_applies": applies},
+        amendments=[amendment],
+    )
     records = Records(
         incidents=[
             down("node-001", "2026-07-20T00:00", "2026-07-20T05:00"),
             down("node-001", "2026-08-20T00:00", "2026-08-20T05:00"),
+            *more,
         ],
         units=[unit("node-001", "20000")],
     )
-    july, august = statement(terms, records, months("2026-07", "2026-08")).lines
+    return statement(terms, records, months("2026-07", "2026-08"))
+
+
+def test_an_amendment_applies_from_the_first_month_that_starts_on_or_after_it():
+    result = raised_on_16_july("next_period")
+    july, august = result.lines
     assert july.availability == august.availability == Fraction(739, 744)
-    assert (july.credit, august.credit) == (usd("0.00"), usd("2000.00"))
+    assert (july.credit, august.credit, result.total) == (usd("0.00"), usd("2000.00"), usd("2000.00"))
     (step,) = [s for s in july.steps if s.paragraph == "measurement-period.amended"]
     assert step.result == ()
+
+
+def test_the_terms_in_force_when_an_outage_starts_can_decide_about_it():
+    result = raised_on_16_july("at_incident")
+    assert [(str(line.period), line.credit.amount) for line in result.lines] == [("2026-07", 2_000), ("2026-08", 2_000)]
+    assert result.total == usd("4000.00")
+
+
+def test_outages_under_two_sets_of_terms_are_measured_apart_and_added_up():
+    # 1 July: 500 of 44,640 minutes are 98.880% and earn 10% on the old table; 20 July earns 10% on the new one
+    result = raised_on_16_july("at_incident", down("node-001", "2026-07-01T00:00", "2026-07-01T08:20"))
+    july = result.lines[0]
+    assert (july.counted_minutes, july.credit) == (800, usd("4000.00"))
+    assert july.availability == 1 - Fraction(800, 44_640)
+    assert july.credit_fraction == Decimal("0.10")
+    assert july.window_minutes == july.up_minutes + july.down_minutes == 44_640
+    before = raised_on_16_july("at_incident", down("node-001", "2026-07-15T23:00", "2026-07-16T04:00")).lines[0]
+    assert (before.counted_minutes, before.credit) == (
+        600,
+        usd("2000.00"),
+    )  # five hours under the old table earn nothing
+
+
+def test_an_amendment_can_divide_the_month():
+    result = raised_on_16_july("at_date_split")
+    first, second, august = result.lines
+    assert [str(line.period) for line in result.lines] == ["2026-07-01", "2026-07-16", "2026-08"]
+    assert (first.window_minutes, second.window_minutes) == (21_600, 23_040)
+    assert second.availability == 1 - Fraction(300, 23_040)
+    assert second.base == Fraction(16, 31) * 20_000
+    assert [line.credit.amount for line in result.lines] == [0, Decimal("2580.65"), 2_000]
+    assert (result.total, august.window_minutes) == (usd("4580.65"), 44_640)
 
 
 # C12: service ready on 11 November
@@ -396,6 +463,38 @@ def test_a_part_of_a_month_is_a_period_of_its_own_with_its_part_of_the_fee():
     whole = Records(units=[unit("node-001", "30000", since="2026-11-01T00:00")])
     (line,) = statement(deal(levels, measurement={"first_partial": "none"}), whole, months("2026-11")).lines
     assert line.window_minutes == 43_200
+
+
+def from_11_november(**measurement: Any) -> Statement:
+    records = Records(
+        incidents=[down("node-001", "2026-11-15T00:00", "2026-11-15T05:00")],
+        units=[unit("node-001", "30000", since="2026-11-11T00:00")],
+    )
+    levels = {"nodes": node_level((".99", ".10"), (".95", ".25"))}
+    return statement(deal(levels, measurement=measurement), records, months("2026-11", "2026-12"))
+
+
+def test_the_first_part_of_a_month_can_be_measured_with_the_next_one():
+    result = from_11_november(first_partial="merge_next")
+    (line,) = result.lines
+    assert (str(line.period), line.window_minutes, line.counted_minutes) == ("2026-12", 73_440, 300)
+    assert line.availability == 1 - Fraction(300, 73_440)
+    assert (line.base, line.credit) == (20_000 + 30_000, usd("0.00"))
+    assert "The part of 2026-11 in which service of node-001 starts is measured together with 2026-12." in result.notes
+
+
+@pytest.mark.parametrize(("days", "periods"), [(20, ["2026-11", "2026-12"]), (21, ["2026-12"])])
+def test_a_first_part_that_is_too_short_is_measured_with_the_next_month(days, periods):
+    result = from_11_november(min_window_days=days)  # 11 to 30 November are 20 days
+    assert [str(line.period) for line in result.lines] == periods
+
+
+def test_service_that_ends_before_the_next_month_leaves_a_period_of_its_own():
+    records = Records(units=[unit("n", "30000", since="2026-11-11T00:00", in_service_to=at("2026-11-21T00:00"))])
+    terms = deal({"nodes": node_level()}, measurement={"first_partial": "merge_next"})
+    (line,) = statement(terms, records, months("2026-11", "2026-12")).lines
+    assert (str(line.period), line.window_minutes, line.base) == ("2026-11", 14_400, 10_000)
+    assert line.availability == 1  # ten clean days of a month are not a third of it
 
 
 # C14: a fifth of the fee was prepaid
@@ -498,3 +597,39 @@ def test_the_emergency_allowance_of_a_quarter_is_used_over_its_months():
 def test_quarters_are_counted_from_the_first_month_of_the_contract_year():
     # ready in November: a new quarter starts in February, with four hours of its own
     assert emergency_work("2025-11-01T00:00").lines[1].excluded_minutes == 240
+
+
+# C21: one node is down while the whole fabric is slow
+
+
+def slow_fabric(weight: str, nodes: int = 100) -> Statement:
+    names = [f"node-{i:03}" for i in range(1, nodes + 1)]
+    degraded = {"nccl_all_reduce_busbw": {"floor": "0.90", "weight": weight}}
+    slow = {"state": "degraded", "metric": "nccl_all_reduce_busbw", "measured": Decimal("0.70")}
+    records = Records(
+        incidents=[
+            *(down(name, "2026-11-06T00:00", "2026-11-06T10:00", **slow) for name in names),
+            down("node-042", "2026-11-06T04:00", "2026-11-06T07:20"),
+        ],
+        units=[unit(name, "20000") for name in names],
+    )
+    return statement(deal({"nodes": node_level(degraded=degraded)}), records, months("2026-11"))
+
+
+def test_a_slow_minute_counts_its_shortfall_and_a_minute_of_downtime_counts_once():
+    result = slow_fabric("shortfall")
+    lines = {line.unit: line for line in result.lines}
+    node, other = lines["node-042"], lines["node-001"]
+    assert minutes(node) == (43_200, 600, 0, 320)
+    assert (node.availability, node.credit_fraction, node.credit) == (Fraction(134, 135), Decimal("0.10"), usd("2000"))
+    assert (node.degraded_minutes, node.weighted_minutes, node.up_minutes) == (400, 120, 42_600)
+    assert minutes(other) == (43_200, 600, 0, 180)
+    assert (other.availability, other.credit) == (Fraction(239, 240), usd("0.00"))
+    assert result.total == usd("2000.00")
+
+
+def test_other_weights_of_a_slow_minute():
+    assert slow_fabric("full").total == usd("500000.00")
+    nothing = slow_fabric("none")
+    assert nothing.total == usd("0.00")
+    assert {line.unit: line.counted_minutes for line in nothing.lines}["node-042"] == 200

@@ -15,8 +15,8 @@ from schemas.errors import DealError
 from slakit.load import load_deal
 from slakit.paths import examples_dir, templates_dir
 from slakit.reports import figures
-from slakit.reports.credit_memo import html, print_memo
 from slakit.reports.clauses import Clauses, clauses_of
+from slakit.reports.credit_memo import html, print_memo
 from slakit.reports.credit_memo.levers import lever_words, section_of
 from slakit.reports.credit_memo.memo import SECTIONS, sections
 from slakit.reports.credit_memo.parts import Facts
