@@ -7,10 +7,10 @@ and, where the simulation needs it, `arrays` for many histories. The two agree t
 A statement follows this order, which may not be changed:
 
  1. units in service                            `records`, `measurement_period`, `measured_from`
- 2. readings of the monitor of record           `readings`
- 3. intervals of downtime                       `outage_start`, `outage_end`
+ 2. readings of the monitor of record           `readings`, `fault_codes`, `affected`
+ 3. intervals of downtime                       `outage_start`, `outage_end`, `degraded_performance`
  4. flaps joined, minimum outage tested         `flaps`, `minimum_outage`
- 5. division at the end of a month              `straddle`
+ 5. division at the end of a period             `straddle`
  6. exclusions                                  `scheduled_maintenance`, `emergency_maintenance`, `force_majeure`,
                                                 `judged_window`, `root_cause_reports`, `allowance`,
                                                 `excluded_downtime`

@@ -194,19 +194,17 @@ class Register:
         level = self.terms(month).service_levels[level_id] if level_id is not None else None
         if level is None or level_id is None or not affected.looks_above(level):
             return
-        for incident in self._of_containers:
+        above = self.tree.names(unit.id) - {unit.id}
+        beside = (name for name, parent in self._fabrics if parent in above or parent == unit.id)
+        for incident in (i for name in sorted({*above, *beside}) for i in self.incidents.get(name, ())):
             found = affected.exact(incident, unit, self.tree, level, level_id)
             if found.value is not None:
                 yield found.value, found.steps
 
     @cached_property
-    def _of_containers(self) -> tuple[Incident, ...]:
-        """Incidents of units whose failure may reach others."""
-        return tuple(
-            incident
-            for incident in self.records.incidents
-            if incident.unit_id in self.tree.units and incident.level in affected.ABOVE
-        )
+    def _fabrics(self) -> tuple[tuple[str, str | None], ...]:
+        """Fabrics on record, with the unit that each stands in."""
+        return tuple((unit.id, unit.parent_id) for unit in self.tree.units.values() if unit.level == "fabric")
 
     @cached_property
     def _watching(self) -> dict[str, frozenset[str]]:

@@ -173,9 +173,9 @@ class Draw:
     def levels_and_units(self) -> tuple[dict[str, Any], list[UnitService]]:
         zone = ZoneInfo(self.zone)
         begin = datetime(self.first.year, self.first.month, 1, tzinfo=zone)
-        earlier = self.pick([0, 0, 0, 40, 330])
-        begin -= timedelta(days=earlier)
         tree = self.pick(["nodes", "nodes", "cluster", "rack"])
+        earlier = self.pick([0, 0, 0, 40, 330] if tree == "nodes" else [0, 0, 0, 40])
+        begin -= timedelta(days=earlier)
         count = self.rng.randint(1, 4) if tree == "nodes" else self.rng.randint(2, 4)
         units: list[UnitService] = []
         levels: dict[str, Any] = {}

@@ -7,11 +7,12 @@ wholly up, and a set of ticks says all there is to say about a unit.
 from __future__ import annotations
 
 import calendar
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -168,9 +169,8 @@ class Replay:
             end = tick_of(record.in_service_to) if record.in_service_to else 10**12
             self.spells[record.unit_id].append((start, end, record))
             self.unit[record.unit_id] = record
-        self.horizon = midnight(case.periods[-1][1], self.zone)
-        if case.as_of:
-            self.horizon = min(self.horizon, tick_of(case.as_of))
+        self.last = midnight(case.periods[-1][1], self.zone)
+        self.horizon = tick_of(case.as_of) if case.as_of else self.last + 120 * 24 * PER_HOUR
         self.service_start = {
             service: min(s[0][0] for u, s in self.spells.items() if self.unit[u].service == service)
             for service in {u.service for u in case.units}
@@ -283,7 +283,7 @@ class Replay:
             end = incident.ended_at
             if self.terms.ends_at == "readmission" and incident.readmitted_at:
                 end = incident.readmitted_at
-            until = self.horizon if end is None else tick_of(end)
+            until = min(self.last, self.horizon) if end is None else tick_of(end)
             found.append((incident, self.clip(unit, tick_of(start), until)))
         return found
 
@@ -335,24 +335,20 @@ class Replay:
         nodes = self.nodes_within(unit, level.spares_count)
         if level.level not in ("node", "fabric", "storage", "control_plane") and nodes:
             down = {node: self.history(node, self.level_of_node(node)).counted for node in nodes}
-            edges = {self.spells[node][i][j] for node in nodes for i in range(len(self.spells[node])) for j in (0, 1)}
-            ticks: Ticks = set().union(*down.values())
-            for low, high, _ in self.spells[unit]:  # time in which too few nodes are in service at all
-                stops = sorted({low, min(high, self.horizon), *(e for e in edges if low < e < min(high, self.horizon))})
-                for start, end in zip(stops, stops[1:], strict=False):
-                    serving = [n for n in nodes if self.in_service(n, start)]
-                    if self._too_few(level, len(serving), 0) and start < end:
-                        ticks |= set(range(start, end))
-            for t in ticks:
-                if not self.in_service(unit, t):
-                    continue
-                serving = [n for n in nodes if self.in_service(n, t)]
-                lost = sum(t in down[n] for n in serving)
-                if level.down_when == "capacity_share":
-                    if lost:
-                        found[t] = Fraction(lost, len(serving))
-                elif self._too_few(level, len(serving), lost):
-                    found[t] = Fraction(1)
+            lost_at = Counter(t for ticks in down.values() for t in ticks)
+            edges = {edge for node in nodes for spell in self.spells[node] for edge in spell[:2]}
+            for low, end, _ in self.spells[unit]:
+                high = min(end, self.horizon)
+                stops = sorted({low, high, *(e for e in edges if low < e < high)})
+                for start, stop in pairwise(stops):
+                    serving = sum(self.in_service(node, start) for node in nodes)
+                    if self._too_few(level, serving, 0):  # too few are in service, whatever their state
+                        found |= dict.fromkeys(range(start, stop), Fraction(1))
+                    for t, lost in lost_at.items():
+                        if start <= t < stop and level.down_when == "capacity_share":
+                            found[t] = Fraction(lost, serving)
+                        elif start <= t < stop and self._too_few(level, serving, lost):
+                            found[t] = Fraction(1)
         for name, other in self.unit.items():
             if other.level in level.requires and name != unit:
                 beside = other.parent_id is not None and other.parent_id == self.unit[unit].parent_id
@@ -430,9 +426,10 @@ class Replay:
         for window in self.case.windows:
             if window.kind in terms.heads and (not window.unit_ids or self.names(unit) & set(window.unit_ids)):
                 covered[window.kind] |= self._covers(unit, window) & wanted
-        for head, parties in (("customer_act", {"customer"}), ("force_majeure", {"third_party"})):
+        listed = {"unknown"} | ({"customer"} if "customer_act" in terms.heads else set())
+        for head, parties in (("customer_act", listed), ("force_majeure", listed | {"third_party"})):
             for incident, ticks in self.clocked(unit, ("down", "planned")):
-                other = incident.cause_party not in parties | {"unknown"}
+                other = incident.cause_party not in parties
                 never = head == "force_majeure" and incident.cause in terms.force_majeure.never
                 if never or (other and terms.concurrent == "excluded_only_if_sole"):
                     covered[head] -= ticks
@@ -514,6 +511,10 @@ class Replay:
         down = excluded = Fraction(0)
         priced = []
         for outage in history.outages:
+            if outage.ticks[-1] < span[0] and self.terms.straddle != "start_month":
+                continue
+            if outage.ticks[0] >= span[1] and self.terms.straddle != "end_month":
+                continue
             mine = self._belongs(outage, span)
             down += self._count(outage, mine, counting)
             if not outage.counts:
@@ -533,12 +534,19 @@ class Replay:
         down_counted = counted
         degraded = weighted = Fraction(0)
         slow = {t: w for t, w in history.weights.items() if span[0] <= t < span[1]}
+        longest = Fraction(0)
         for weight in set(slow.values()):
-            same = {t for t, w in slow.items() if w == weight}
-            length = minutes(len(same)) if counting.rule == "exact_seconds" else Fraction(whole_minutes(same))
-            degraded += length
-            weighted += length * weight
-        counted += weighted
+            for run in runs(t for t, w in slow.items() if w == weight):
+                length = minutes(len(run)) if counting.rule == "exact_seconds" else Fraction(len(run) // PER_MINUTE)
+                degraded += length
+                weighted += length * weight
+                longest = max(longest, length * weight)
+        if self.deal.credits.within_level == "worst_outage":  # a stretch of slowness is looked at like an outage
+            weighted = longest if longest > counted else Fraction(0)
+            down_counted = counted
+            counted = max(counted, longest)
+        else:
+            counted += weighted
         down += degraded
         silent = {t for t in history.unknown if span[0] <= t < span[1]}
         unknown = minutes(len(silent)) if counting.rule == "exact_seconds" else Fraction(whole_minutes(silent))

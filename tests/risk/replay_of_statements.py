@@ -36,7 +36,7 @@ from replay_of_minutes import (
 HOLIDAYS = frozenset(
     date.fromisoformat(day)
     for day in (
-        "2026-09-07 2026-10-12 2026-11-03 2026-11-11 2026-11-26 2026-12-25 2027-01-01 2027-01-18 2027-02-12 2027-02-15 "
+        "2026-05-25 2026-06-19 2026-07-03 2026-07-04 2026-09-07 2026-10-12 2026-11-03 2026-11-11 2026-11-26 2026-12-25 2027-01-01 2027-01-18 2027-02-12 2027-02-15 "
         "2027-05-31 2027-06-19 2027-06-18 2027-07-04 2027-07-05"
     ).split()
 )
@@ -127,6 +127,22 @@ class Money(Replay):
                 low = stop
         return found
 
+    def stands_for(self, unit: str, level: ServiceLevel) -> str:
+        """The unit whose fee is looked at."""
+        if level.base_share is None or any(record.monthly_fee for _, _, record in self.spells[unit]):
+            return unit
+        priced = (n for n in self.ancestors(unit) if any(r.monthly_fee for _, _, r in self.spells.get(n, ())))
+        return next(priced, unit)
+
+    def unit_fee(self, unit: str, level: ServiceLevel, m: MinutesOfPeriod) -> Fraction:
+        """The fee of a unit, or the share of the fee of the unit around it that stands for one."""
+        name = self.stands_for(unit, level)
+        if name == unit:
+            return self.accrued(unit, m.span, self.relief(unit))
+        both = ((max(m.span[0], start), min(m.span[1], end)) for start, end, _ in self.spells[unit])
+        parts = (self.accrued(name, span, self.relief(unit)) for span in both if span[0] < span[1])
+        return Fraction(level.base_share or 0) * sum(parts, Fraction(0))
+
     def prepaid(self, unit: str) -> Fraction:
         return Fraction(self.unit[unit].prepaid_fraction)
 
@@ -187,10 +203,10 @@ class Money(Replay):
         self, unit: str, level: ServiceLevel, m: MinutesOfPeriod, period: tuple[date, date]
     ) -> tuple[Decimal, int]:
         credits = self.deal.credits
-        unit_fee = self.accrued(unit, m.span, self.relief(unit))
+        unit_fee = self.unit_fee(unit, level, m)
         hours = Fraction(self.served(unit, m.span), PER_HOUR)
         price = unit_fee / hours if hours else Fraction(0)
-        base = unit_fee if credits.includes_prepaid else unit_fee * (1 - self.prepaid(unit))
+        base = unit_fee if credits.includes_prepaid else unit_fee * (1 - self.prepaid(self.stands_for(unit, level)))
         if credits.base == "service_fee_accrued":
             base = self.service_fee(self.unit[unit].service, m.span, credited=True)
         elif credits.base == "order_fee_accrued":
@@ -371,6 +387,8 @@ class Money(Replay):
         return sorted(found, key=self.received)
 
     def claim(self, line: ReplayLine, period: tuple[date, date]) -> None:
+        if not line.payable:
+            return  # nothing to claim
         terms = self.deal.credits.process
         line.claim_by = self.late_from(line, period)
         mine = [n for n in self.claims(period) if not n.unit_ids or self.names(line.unit) & set(n.unit_ids)]

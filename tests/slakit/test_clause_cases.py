@@ -19,8 +19,8 @@ A clause folder holds `cases.yaml`, a list of cases. Each is worked on the deal 
     rule, facts   instead of records: the rule of delivery or term that is asked, and what it is told
     worked        the arithmetic in sentences, printed as a worked example
     expect        total and lost in money; counted, excluded, window, unknown, degraded and disputed minutes,
-                  availability and claim_by of the first line; object_by of the first settlement; late_from of a refund; rights {arises, until};
-                  note, words of a note of the statement
+                  availability and claim_by of the first line; object_by of the first settlement; late_from of a refund;
+                  rights {arises, until}; note, words of a note of the statement
     shows         paragraphs of this clause whose steps the rules must name on the way
 """
 
