@@ -153,7 +153,8 @@ class Register:
             records = self.clocked(unit, month, level_id)
             if level is not None and in_cluster:
                 children, needed = self.children(unit, level, month), self.needed(unit, level, month)
-                rolled = roll_up.exact(children, level, (), unit.in_service, unit.id, level_id or "", needed).value
+                found = roll_up.exact(children, level, (), unit.in_service, unit.id, level_id or "", needed).value
+                rolled = found.as_known(self.open_until, self.known_until)
             self._histories[key] = unit_history(
                 unit.id,
                 level_id,

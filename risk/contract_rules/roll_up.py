@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil
 
 from risk.contract_rules.degraded_performance import Weighted
-from risk.contract_rules.intervals import Spans, clipped, intersection, union
+from risk.contract_rules.intervals import END, Spans, clipped, intersection, union
 from risk.core.computed import Computed, Step
 from schemas.errors import DealError, Problem
 from schemas.service_levels import Level, ServiceLevel
@@ -63,6 +63,11 @@ class RolledUp:
     """From each moment on: nodes in service and nodes that had to be up."""
     partly: tuple[Weighted, ...] = ()
     """Time that counts in the share of the nodes that is down."""
+
+    def as_known(self, open_until: datetime, known_until: datetime) -> RolledUp:
+        """Return what is known of it: as long as too few nodes are in service no record ends it."""
+        down = ((start, open_until if end == END else min(end, known_until)) for start, end in self.down)
+        return replace(self, down=union(down))
 
 
 def is_rolled_up(level: ServiceLevel) -> bool:

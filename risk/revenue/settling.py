@@ -51,6 +51,12 @@ class Settling:
             )
         if terms.within_level == "worst_outage":
             words.append("Credits: the downtime of a month is added up, although only its longest outage counts.")
+        slow = [name for name, level in deal.service_levels.items() if level.degraded]
+        if slow:
+            words.append(f"Credits: units of {' and '.join(slow)} that answer and are too slow count as up.")
+        beside = [name for name, level in deal.service_levels.items() if level.requires]
+        if beside:
+            words.append(f"Credits: what {' and '.join(beside)} requires beside its own units is taken as up.")
         if terms.minimum_payable:
             words.append(f"Credits: lines of up to {terms.minimum_payable} are paid too (credits.minimum_payable).")
         if terms.form.form in ("spread_over_term", "added_days"):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from html import unescape
+from typing import TYPE_CHECKING
 
 from schemas.deal import Deal
 from schemas.errors import DealError, Problem
@@ -14,6 +15,9 @@ from slakit.documents.pdf import PrintedPdf, print_pdf
 from slakit.documents.tree import LETTER_LAWS
 from slakit.paths import templates_dir
 from slakit.reports import theme
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 FACES = ("IBMPlexSans-Regular.ttf", "IBMPlexSerif-SemiBold.ttf")
 _STYLE, _TAG = re.compile(r"<style>.*?</style>", re.DOTALL), re.compile(r"<[^>]*>")
@@ -30,6 +34,21 @@ def report_style(
     page = f"@page{{size:{paper};{boxes}@bottom-right{{content:'Page ' counter(page) ' of ' counter(pages)}}}}"
     read = [(templates_dir() / "styles" / name).read_text("utf-8") for name in sheets]
     return "\n".join([theme.print_properties(), *read, page])
+
+
+def report_template(name: str) -> Template:
+    """Return a template of a report: nothing that was typed is read as markup, and nothing is reachable from it."""
+    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        loader=FileSystemLoader(templates_dir() / "documents"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)
 
 
 def print_report(html: str) -> PrintedPdf:

@@ -18,7 +18,7 @@ from risk.contract_rules.register import Register
 from risk.contract_rules.statement import statement
 from risk.core.computed import Step
 from schemas.deal import Deal
-from schemas.errors import DealError, Problem
+from schemas.errors import DealError, NotComputedError, Problem
 from schemas.incidents import Evidence, Incident, UnitService
 from schemas.money import Money
 from schemas.periods import Cycle, Month, Period
@@ -173,6 +173,7 @@ def statement_document(
     ----------
     about : `logs`, `not_mapped`, `merged` and `manifest`, which say where the records came from.
     """
+    disputed = _disputed(deal, records, result, periods, as_of)
     by_unit: dict[str, list[Incident]] = {}
     for incident in records.incidents:
         by_unit.setdefault(incident.unit_id, []).append(incident)
@@ -194,7 +195,8 @@ def statement_document(
         "claim_by": min((line["claim_by"] for line in lines if line["claim_by"]), default=None),
         "exclusions": _exclusions(deal, records, result, periods, as_of, clauses),
         "checks": [_step(step, clauses) for step in result.checks],
-        "notes": list(result.notes),
+        "disputed": disputed,
+        "notes": [*result.notes, *_disputed_words(disputed)],
         "incidents": [_incident(incident) for incident in records.incidents],
         **about,
     }
@@ -236,6 +238,7 @@ def _line(line: Line, by_unit: Mapping[str, Sequence[Incident]], clauses: Clause
         "excluded_minutes": number(line.excluded_minutes),
         "disregarded_minutes": number(line.disregarded_minutes),
         "degraded_minutes": number(line.degraded_minutes),
+        "weighted_minutes": number(line.weighted_minutes),
         "disputed_minutes": number(line.disputed_minutes),
         "counted_minutes": number(line.counted_minutes),
         "unknown_minutes": number(line.unknown_minutes),
@@ -292,6 +295,46 @@ def _exclusions(
                 }
             )
     return rows
+
+
+READINGS = {
+    "provider": "the provider's monitor",
+    "customer": "the customer's monitor",
+    "longer": "the longer of the two",
+    "shorter": "the shorter of the two",
+}
+"""Ways to settle what two monitors dispute, in words."""
+
+
+def _disputed(
+    deal: Deal, records: Records, result: Statement, periods: Sequence[Period], as_of: datetime | None
+) -> dict[str, Any] | None:
+    """Return what is owed under each reading of what two monitors dispute, None where nothing is disputed."""
+    minutes = sum((Fraction(line.disputed_minutes) for line in result.lines), Fraction(0))
+    if not minutes:
+        return None
+    totals: dict[str, Any] = {}
+    for reading in READINGS:
+        terms = deal.revise({"measurement": {**_typed(deal, "measurement"), "conflict": reading}})
+        try:
+            totals[reading] = statement(terms, records, periods, as_of).total.as_json()
+        except NotComputedError:
+            totals[reading] = None
+    return {"minutes": number(minutes), "totals": totals}
+
+
+def _typed(deal: Deal, section: str) -> dict[str, Any]:
+    """Return a section as it was typed."""
+    found: dict[str, Any] = deal.model_dump(mode="python", exclude_unset=True).get(section, {})
+    return found
+
+
+def _disputed_words(disputed: Mapping[str, Any] | None) -> list[str]:
+    if disputed is None:
+        return []
+    known = [(READINGS[name], total) for name, total in disputed["totals"].items() if total is not None]
+    amounts = ", ".join(f"{total['currency']} {Decimal(total['amount']):,} by {words}" for words, total in known)
+    return [f"What is owed in all turns on the disputed minutes: {amounts}."] if known else []
 
 
 def _settlement(one: Settlement, clauses: Clauses) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from schemas.service_levels import ServiceLevel
 
 TICK = 20
 """[s]"""
+FOREVER = 10**12
 PER_MINUTE = 60 // TICK
 PER_HOUR = 3600 // TICK
 FREE_HEADS = ("force_majeure", "customer_act", "customer_hold", "suspension", "test_at_customer_request")
@@ -166,10 +167,10 @@ class Replay:
         first = midnight(case.periods[0][0], self.zone)
         for record in case.units:
             start = tick_of(record.in_service_from) if record.in_service_from else first
-            end = tick_of(record.in_service_to) if record.in_service_to else 10**12
+            end = tick_of(record.in_service_to) if record.in_service_to else FOREVER
             self.spells[record.unit_id].append((start, end, record))
             self.unit[record.unit_id] = record
-        self.last = midnight(case.periods[-1][1], self.zone)
+        self.last = tick_of(case.as_of) if case.as_of else midnight(case.periods[-1][1], self.zone)
         self.horizon = tick_of(case.as_of) if case.as_of else self.last + 120 * 24 * PER_HOUR
         self.service_start = {
             service: min(s[0][0] for u, s in self.spells.items() if self.unit[u].service == service)
@@ -283,7 +284,7 @@ class Replay:
             end = incident.ended_at
             if self.terms.ends_at == "readmission" and incident.readmitted_at:
                 end = incident.readmitted_at
-            until = min(self.last, self.horizon) if end is None else tick_of(end)
+            until = self.last if end is None else tick_of(end)
             found.append((incident, self.clip(unit, tick_of(start), until)))
         return found
 
@@ -342,8 +343,10 @@ class Replay:
                 stops = sorted({low, high, *(e for e in edges if low < e < high)})
                 for start, stop in pairwise(stops):
                     serving = sum(self.in_service(node, start) for node in nodes)
-                    if self._too_few(level, serving, 0):  # too few are in service, whatever their state
-                        found |= dict.fromkeys(range(start, stop), Fraction(1))
+                    if self._too_few(level, serving, 0):  # as long as no record ends it
+                        until = min(stop, self.last) if stop == min(FOREVER, self.horizon) else stop
+                        found |= dict.fromkeys(range(start, until), Fraction(1))
+                        continue
                     for t, lost in lost_at.items():
                         if start <= t < stop and level.down_when == "capacity_share":
                             found[t] = Fraction(lost, serving)
@@ -383,18 +386,18 @@ class Replay:
         counting = self.counting(level_id)
         own: Ticks = set().union(*(ticks for _, ticks in self.clocked(unit, ("down", "planned"))))
         rolled = self.rolled_up(unit, level) if level else {}
-        brought = {t for t, share in rolled.items() if share == 1}
+        partly = level is not None and level.down_when == "capacity_share"
+        brought = set() if partly else set(rolled)
         outages = self.outages(unit, own | brought, counting)
         lasting = {t for outage in outages if outage.counts for t in outage.ticks}
         everything = {t for outage in outages for t in outage.ticks}
         weights = self._slow(unit, level) if level else {}
-        for t, share in rolled.items():
-            weights[t] = max(share, weights.get(t, Fraction(0)))
-        weights = {t: w for t, w in weights.items() if t not in everything}
+        for t in set(rolled) - brought:
+            weights[t] = max(rolled[t], weights.get(t, Fraction(0)))
+        weights = {t: w for t, w in weights.items() if t not in lasting}
         excluded, relief = self._excluded(unit, lasting - brought, set(weights) - set(rolled))
-        weights = {t: w for t, w in weights.items() if t not in excluded}
         silent: Ticks = set().union(*(ticks for _, ticks in self.clocked(unit, ("unknown",))))
-        return History(outages, excluded & lasting, relief, weights, silent - everything - set(weights))
+        return History(outages, excluded, relief, weights, silent - everything - set(weights))
 
     def _slow(self, unit: str, level: ServiceLevel) -> dict[int, Fraction]:
         found: dict[int, Fraction] = {}
@@ -428,7 +431,7 @@ class Replay:
                 covered[window.kind] |= self._covers(unit, window) & wanted
         listed = {"unknown"} | ({"customer"} if "customer_act" in terms.heads else set())
         for head, parties in (("customer_act", listed), ("force_majeure", listed | {"third_party"})):
-            for incident, ticks in self.clocked(unit, ("down", "planned")):
+            for incident, ticks in self.clocked(unit, ("down", "planned", "degraded")):
                 other = incident.cause_party not in parties
                 never = head == "force_majeure" and incident.cause in terms.force_majeure.never
                 if never or (other and terms.concurrent == "excluded_only_if_sole"):
@@ -441,7 +444,7 @@ class Replay:
         if terms.emergency is not None:
             urgent = self._within(covered["emergency"] - free - planned, terms.emergency.cap_quarter_hours, first, 3)
         excluded = self._within(free | planned | urgent, terms.year_cap_hours, first, 12)
-        return excluded, covered["force_majeure"] & down
+        return excluded, covered["force_majeure"] & excluded & down
 
     def _within(self, ticks: Ticks, hours: Any, first: int, months: int) -> Ticks:
         """What an allowance of some months each covers, used up in order of time."""
@@ -516,9 +519,10 @@ class Replay:
             if outage.ticks[0] >= span[1] and self.terms.straddle != "end_month":
                 continue
             mine = self._belongs(outage, span)
-            down += self._count(outage, mine, counting)
             if not outage.counts:
+                down += self._count(outage, mine - set(history.weights), counting)
                 continue
+            down += self._count(outage, mine, counting)
             excluded += self._count(outage, mine & history.excluded, counting)
             good = set(outage.ticks) - history.excluded
             here = mine & good
@@ -537,19 +541,21 @@ class Replay:
         longest = Fraction(0)
         for weight in set(slow.values()):
             for run in runs(t for t, w in slow.items() if w == weight):
-                length = minutes(len(run)) if counting.rule == "exact_seconds" else Fraction(len(run) // PER_MINUTE)
-                degraded += length
-                weighted += length * weight
-                longest = max(longest, length * weight)
+                left = self._plainly(set(run) - history.excluded, counting)
+                out = self._plainly(set(run) & history.excluded, counting)
+                down += self._plainly(set(run), counting)
+                excluded += out
+                degraded += left
+                weighted += left * weight
+                longest = max(longest, left * weight)
         if self.deal.credits.within_level == "worst_outage":  # a stretch of slowness is looked at like an outage
             weighted = longest if longest > counted else Fraction(0)
-            down_counted = counted
+            down_counted = Fraction(0) if longest > counted else counted
             counted = max(counted, longest)
         else:
             counted += weighted
-        down += degraded
         silent = {t for t in history.unknown if span[0] <= t < span[1]}
-        unknown = minutes(len(silent)) if counting.rule == "exact_seconds" else Fraction(whole_minutes(silent))
+        unknown = minutes(len(silent)) if counting.rule == "exact_seconds" else Fraction(len(silent) // PER_MINUTE)
         availability: Fraction | None = None
         if window:
             below = window - excluded if level.excluded_leave == "both" else window
@@ -568,6 +574,10 @@ class Replay:
             priced,
             relief,
         )
+
+    @staticmethod
+    def _plainly(ticks: Ticks, counting: Counting) -> Fraction:
+        return minutes(len(ticks)) if counting.rule == "exact_seconds" else Fraction(whole_minutes(ticks))
 
     def _belongs(self, outage: Outage, span: tuple[int, int]) -> Ticks:
         """The downtime of an outage that a period gets."""

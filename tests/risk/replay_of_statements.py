@@ -134,13 +134,13 @@ class Money(Replay):
         priced = (n for n in self.ancestors(unit) if any(r.monthly_fee for _, _, r in self.spells.get(n, ())))
         return next(priced, unit)
 
-    def unit_fee(self, unit: str, level: ServiceLevel, m: MinutesOfPeriod) -> Fraction:
+    def unit_fee(self, unit: str, level: ServiceLevel, m: MinutesOfPeriod, *, abated: bool = True) -> Fraction:
         """The fee of a unit, or the share of the fee of the unit around it that stands for one."""
         name = self.stands_for(unit, level)
         if name == unit:
-            return self.accrued(unit, m.span, self.relief(unit))
+            return self.accrued(unit, m.span, self.relief(unit) if abated else None)
         both = ((max(m.span[0], start), min(m.span[1], end)) for start, end, _ in self.spells[unit])
-        parts = (self.accrued(name, span, self.relief(unit)) for span in both if span[0] < span[1])
+        parts = (self.accrued(name, span, self.relief(unit) if abated else None) for span in both if span[0] < span[1])
         return Fraction(level.base_share or 0) * sum(parts, Fraction(0))
 
     def prepaid(self, unit: str) -> Fraction:
@@ -205,7 +205,7 @@ class Money(Replay):
         credits = self.deal.credits
         unit_fee = self.unit_fee(unit, level, m)
         hours = Fraction(self.served(unit, m.span), PER_HOUR)
-        price = unit_fee / hours if hours else Fraction(0)
+        price = self.unit_fee(unit, level, m, abated=False) / hours if hours else Fraction(0)
         base = unit_fee if credits.includes_prepaid else unit_fee * (1 - self.prepaid(self.stands_for(unit, level)))
         if credits.base == "service_fee_accrued":
             base = self.service_fee(self.unit[unit].service, m.span, credited=True)

@@ -11,7 +11,6 @@ from schemas.deal import Deal
 from slakit.documents.pdf import PrintedPdf, count_pages
 from slakit.files import write_whole
 from slakit.load import LoadedDeal
-from slakit.paths import templates_dir
 from slakit.reports.clauses import clauses_of
 from slakit.reports.credit_memo import (
     annexes,
@@ -30,7 +29,7 @@ from slakit.reports.credit_memo.parts import Blocks, Facts, Score, Section
 from slakit.reports.credit_memo.summary import ROOMS, Room, summary
 from slakit.reports.judgements import latest_source
 from slakit.reports.lender_document import with_inputs
-from slakit.reports.paper import print_report, report_style
+from slakit.reports.paper import print_report, report_style, report_template
 from slakit.reports.tables import Table
 
 RUNNING_TITLE = 70
@@ -101,18 +100,7 @@ def _fits(facts: Facts, room: Room) -> bool:
 
 
 def _html(facts: Facts, room: Room, found: Sequence[tuple[Section, str]]) -> str:
-    from jinja2 import FileSystemLoader, StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    environment = ImmutableSandboxedEnvironment(
-        loader=FileSystemLoader(templates_dir() / "documents"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    template = environment.get_template("credit-memo.html.j2")
-    return template.render(
+    return report_template("credit-memo.html.j2").render(
         **_head(facts),
         summary=summary(facts, room),
         sections=[(section, partial, Blocks(section.blocks)) for section, partial in found],

@@ -7,7 +7,6 @@ from decimal import Decimal
 
 from schemas.deal import Deal
 from slakit.documents.pdf import PrintedPdf
-from slakit.paths import templates_dir
 from slakit.reports.credit_statement.facts import (
     Document,
     Facts,
@@ -21,7 +20,7 @@ from slakit.reports.credit_statement.facts import (
     printable,
     sentence,
 )
-from slakit.reports.paper import print_report, report_style
+from slakit.reports.paper import print_report, report_style, report_template
 from slakit.reports.rounding import NBSP
 from slakit.reports.tables import Table
 from slakit.reports.terminal import fitted
@@ -140,16 +139,6 @@ def _table(facts: Facts, claimed: list[Line]) -> Table | None:
 
 def print_letter(deal: Deal, document: Document) -> PrintedPdf:
     """Return the claim notice as a PDF."""
-    from jinja2 import FileSystemLoader, StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    environment = ImmutableSandboxedEnvironment(
-        loader=FileSystemLoader(templates_dir() / "documents"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     facts = Facts(deal, printable(document))
     found = letter(facts)
     style = report_style(
@@ -159,8 +148,7 @@ def print_letter(deal: Deal, document: Document) -> PrintedPdf:
         f"terms {document['manifest']['deal_sha256'][:8]}",
         sheets=("report.css", "credit-statement.css"),
     )
-    template = environment.get_template("claim-notice.html.j2")
-    return print_report(template.render(letter=found, blank=BLANK, style=style))
+    return print_report(report_template("claim-notice.html.j2").render(letter=found, blank=BLANK, style=style))
 
 
 def letter_text(deal: Deal, document: Document) -> str:

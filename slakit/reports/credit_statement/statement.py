@@ -13,11 +13,10 @@ from slakit.documents.attach import attach_manifest
 from slakit.documents.pdf import Attached, PrintedPdf, document_time, typesetter
 from slakit.json_text import json_text, typed_text
 from slakit.manifest import document_manifest, print_sha256
-from slakit.paths import templates_dir
 from slakit.reports.credit_statement import first_page, ledger
 from slakit.reports.credit_statement.facts import Document, Facts, printable
 from slakit.reports.lender_document import PRINTED_FROM
-from slakit.reports.paper import print_report, report_style
+from slakit.reports.paper import print_report, report_style, report_template
 from slakit.statements.incident_files import guarded
 from slakit.statements.terms import contract_terms
 
@@ -26,7 +25,8 @@ DEAL, RECORDS, STATEMENT = "terms.json", "records.json", "statement.json"
 """Names of the terms, of the records and of the statement among the files that travel with it."""
 COLUMNS = (
     "period", "service_level", "service", "unit", "head", "window_minutes", "up_minutes", "down_minutes",
-    "excluded_minutes", "disregarded_minutes", "degraded_minutes", "disputed_minutes", "counted_minutes",
+    "excluded_minutes", "disregarded_minutes", "degraded_minutes", "weighted_minutes", "disputed_minutes",
+    "counted_minutes",
     "unknown_minutes", "availability", "availability_percent", "target_met", "credit_fraction", "base", "credit",
     "payable", "currency", "days_added", "not_computed", "claim_by", "log_lines",
 )  # fmt: skip
@@ -76,16 +76,6 @@ def statement_manifest(document: Document, files: Mapping[str, bytes]) -> dict[s
 
 def html(deal: Deal, document: Document) -> str:
     """Return the statement as one HTML document with its style inside."""
-    from jinja2 import FileSystemLoader, StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    environment = ImmutableSandboxedEnvironment(
-        loader=FileSystemLoader(templates_dir() / "documents"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     shown = printable(document)
     facts = Facts(deal, shown)
     logs = "; ".join(
@@ -95,7 +85,7 @@ def html(deal: Deal, document: Document) -> str:
     )
     version = document["manifest"]["versions"].get("slakit", "")
     first_log = next((log["sha256"][:8] for log in document["logs"]), "none")
-    return environment.get_template("credit-statement.html.j2").render(
+    return report_template("credit-statement.html.j2").render(
         page=first_page.first_page(facts),
         tables=list(ledger.tables(facts)),
         worked=ledger.worked(facts),

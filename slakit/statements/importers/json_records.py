@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from slakit.statements.importers.imported import Collector
 from slakit.statements.importers.log import Log, check_depth, exact, parsed
 from slakit.statements.importers.refusal import refused
 
@@ -76,6 +77,21 @@ def _elements(text: str, value: Any, path: tuple[str, ...]) -> list[Element]:
         if text[at] == ",":
             at = _skip(text, at + 1)
     return found
+
+
+def once_each(records: Iterable[Element], found: Collector) -> Iterator[Element]:
+    """Yield the incidents of a list once each, by their id; account for what is none and for what repeats another."""
+    seen: set[str] = set()
+    for record in records:
+        if not isinstance(record.value, Mapping):
+            found.skip(record.line, record.raw, "no incident")
+            continue
+        key = str(record.value.get("id") or record.raw)
+        if key in seen:
+            found.duplicate()
+            continue
+        seen.add(key)
+        yield record
 
 
 def lines(log: Log) -> Iterator[Element]:

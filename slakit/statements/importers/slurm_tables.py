@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from slakit.statements.importers.delimited import BadRow, Row
 from slakit.statements.importers.log import Log
 
 MOST_LINES = 20
@@ -18,25 +19,6 @@ MAY_BE_BLANK = frozenset({"user", "reason", "reasonuid", "timeend", "comment"})
 """Columns that may be blank in a good row, so that a bar at its end may stand before one of them."""
 
 _DASHES = re.compile(r"\s*-+(?:\s+-+)*\s*")
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One record."""
-
-    line: int
-    raw: str
-    cells: tuple[str, ...]
-    """Without blanks around them."""
-
-
-@dataclass(frozen=True, slots=True)
-class BadRow:
-    """A line that is no record of the table, and why."""
-
-    line: int
-    raw: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,3 +115,19 @@ def test_times_in_words_are_in_the_zone_of_the_contract(october):
     page = html(october.deal, october.document).replace("\u00a0", " ")
     assert "Down from 3 Oct 2026, 02:14 to 09:41" in page  # 07:14 to 14:41 in UTC
     assert "07:14" not in page
+
+
+def test_what_two_monitors_dispute_is_priced_under_each_reading(ridge, state):
+    deal = ridge.replace("measurement: {", "measurement: {monitors: {m-1: provider, m-2: customer}, ", 1)
+    assert "monitors" in deal
+    rows = (
+        "unit_id,started_at,ended_at,monitor_id\n"
+        "n01,2026-10-03T07:00Z,2026-10-03T14:00Z,m-1\n"
+        "n01,2026-10-03T06:00Z,2026-10-03T16:00Z,m-2\n"
+    )
+    document = state(rows, deal).document
+    assert document["disputed"]["minutes"] == 180
+    totals = {name: total["amount"] for name, total in document["disputed"]["totals"].items()}
+    assert totals["provider"] == totals["shorter"] == document["total"]["amount"]
+    assert totals["customer"] == totals["longer"] != totals["provider"]
+    assert any("disputed minutes" in note for note in document["notes"])

@@ -26,16 +26,7 @@ def read(log: Log, options: Options) -> Imported:
         When the file is not plain JSON, or no time can be placed.
     """
     found, clock = Collector(log, "google-cloud-status"), Clock(log, options)
-    seen: dict[str, None] = {}
-    for record in json_records.elements(log):
-        if not isinstance(record.value, Mapping):
-            found.skip(record.line, record.raw, "no incident")
-            continue
-        key = str(record.value.get("id") or record.raw)
-        if key in seen:
-            found.duplicate()
-            continue
-        seen[key] = None
+    for record in json_records.once_each(json_records.elements(log), found):
         _add(found, record, clock, options)
     clock.check()
     found.note("units are the provider's services by place, not units of the customer: their outage is evidence only")

@@ -32,16 +32,7 @@ def read(log: Log, options: Options) -> Imported:
     found, clock = Collector(log, "pagerduty"), Clock(log, options)
     root = log.json()
     inside = ("incidents",) if isinstance(root, Mapping) and "incidents" in root else ()
-    seen: dict[str, None] = {}
-    for record in json_records.elements(log, *inside):
-        if not isinstance(record.value, Mapping):
-            found.skip(record.line, record.raw, "no incident")
-            continue
-        key = str(record.value.get("id") or record.raw)
-        if key in seen:
-            found.duplicate()
-            continue
-        seen[key] = None
+    for record in json_records.once_each(json_records.elements(log, *inside), found):
         _add(found, record, clock, options)
     clock.check()
     found.note("the file says when somebody was called, not when the outage began, nor whether a unit was down")

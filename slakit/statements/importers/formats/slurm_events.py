@@ -15,12 +15,13 @@ from schemas.errors import TermsError
 from slakit.statements.host_lists import expanded
 from slakit.statements.importers import slurm_reasons, slurm_states, slurm_tables, slurm_times
 from slakit.statements.importers.clock import Clock, Reading
+from slakit.statements.importers.delimited import BadRow, Row
 from slakit.statements.importers.form import Form, Options
 from slakit.statements.importers.imported import Bound, Collector, Imported
 from slakit.statements.importers.log import WITHHELD, Log
 from slakit.statements.importers.refusal import refused
 from slakit.statements.importers.slurm_states import Meaning
-from slakit.statements.importers.slurm_tables import BadRow, Header, Row
+from slakit.statements.importers.slurm_tables import Header
 from slakit.statements.importers.times import TimeError
 
 ASK = "ask with sacctmgr show events -P format=Cluster,NodeName,Start,End,State,Reason,User"

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from schemas.errors import TermsError
 from slakit.statements.host_lists import expanded
 from slakit.statements.importers import slurm_tables
+from slakit.statements.importers.delimited import BadRow, Row
 from slakit.statements.importers.form import Form, Options
 from slakit.statements.importers.imported import Collector, Imported
 from slakit.statements.importers.log import Log
 from slakit.statements.importers.refusal import refused
-from slakit.statements.importers.slurm_tables import BadRow, Header, Row
+from slakit.statements.importers.slurm_tables import Header
 
 COLUMNS = frozenset({"state", "end", "start", "elapsed", "nodelist", "exitcode", "jobname", "partition", "account"})
 """Columns, one of which stands beside JobID."""

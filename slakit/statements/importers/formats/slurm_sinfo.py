@@ -21,12 +21,13 @@ from slakit.statements.importers import (
     snapshots,
 )
 from slakit.statements.importers.clock import Clock
+from slakit.statements.importers.delimited import BadRow, Row
 from slakit.statements.importers.form import Form, Options
 from slakit.statements.importers.imported import Collector, Imported
 from slakit.statements.importers.log import WITHHELD, Log
 from slakit.statements.importers.refusal import refused
 from slakit.statements.importers.slurm_snapshots import Seen
-from slakit.statements.importers.slurm_tables import BadRow, Header, Row
+from slakit.statements.importers.slurm_tables import Header
 from slakit.statements.importers.times import TimeError
 
 NODES = ("nodelist", "hostnames", "node_list", "nodenames")
