@@ -133,10 +133,13 @@ def _detail(facts: Facts) -> list[str]:
         found.append(f"It must be claimed; {how or 'the time for it has not begun to run'}.")
     else:
         number = facts.clause_of("monitor-evidence.objection")
-        found.append(
-            f"An objection must be made within {facts.deal.measurement.objection_business_days} Business Days of "
-            f"this statement{f' (clause{NBSP}{number})' if number else ''}."
+        dated = min((one["object_by"] for one in facts.document["settlements"] if one["object_by"]), default=None)
+        until = (
+            f"by {facts.last_day(dated)}, 24:00 {facts.zone}"
+            if dated
+            else f"within {facts.deal.measurement.objection_business_days} Business Days of this statement"
         )
+        found.append(f"An objection must be made {until}{f' (clause{NBSP}{number})' if number else ''}.")
     return found
 
 
