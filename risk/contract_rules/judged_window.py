@@ -113,8 +113,9 @@ def exact(window: Window, case: Case, terms: Exclusions, zone: str) -> Computed[
     """
     found = _covered(window, case, terms, zone)
     whole = union([(window.starts_at, window.ends_at)])
-    refusals = _refusals(window, difference(whole, found.value), found.steps)
-    return Computed(Judged(window, found.value, refusals), found.steps)
+    covered = union(found.value)  # a window of no length covers nothing, and no time to recover comes after it
+    refusals = _refusals(window, difference(whole, covered), found.steps)
+    return Computed(Judged(window, covered, refusals), found.steps)
 
 
 def _covered(window: Window, case: Case, terms: Exclusions, zone: str) -> Computed[Spans]:

@@ -269,7 +269,7 @@ def _credited(
     level = terms.service_levels[level_id]
     span, zone = one.span, terms.measurement.zone
     promised = availability.promised(value, level, level_id)
-    excused = one.history.excluded.by_head.get("force_majeure", ())
+    excused = one.history.down_by_force_majeure
     relief = terms.exclusions.force_majeure
     unit = credit_base.priced(one.unit, register.tree.units, level, level_id)
     base = credit_base.exact(unit.value, span, excused, fees, terms.credits, relief, zone)

@@ -219,7 +219,7 @@ def _prolonged(register: Register, month: Period) -> Iterator[Right]:
         if unit.id not in register.incidents:
             continue
         history = register.history(unit, None, month)
-        down = history.excluded.by_head.get("force_majeure", ())
+        down = history.down_by_force_majeure
         in_row = prolonged_force_majeure.exact(down, relief, zone)
         in_180 = prolonged_force_majeure.in_any_180_days(down, relief)
         moments = [("consecutive_days", "max_consecutive_days", m, in_row.steps) for m in in_row.value]

@@ -97,7 +97,7 @@ def _force_majeure(register: Register, unit: Unit, month: Period) -> Spans:
     """Return downtime of a unit that force majeure excused; nothing is worked out where none is on record."""
     if unit.id not in register.incidents or not any(w.kind == "force_majeure" for w in register.records.windows):
         return ()
-    return register.history(unit, None, month).excluded.by_head.get("force_majeure", ())
+    return register.history(unit, None, month).down_by_force_majeure
 
 
 def _invoiced(register: Register, service: str, period: Period) -> Fraction | None:

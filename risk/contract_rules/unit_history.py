@@ -58,6 +58,12 @@ class UnitHistory:
         """Return downtime that counts."""
         return difference(union(piece for outage in self.outages for piece in outage.pieces), self.excluded.spans)
 
+    @property
+    def down_by_force_majeure(self) -> Spans:
+        """Return downtime that force majeure excused; a unit that is only too slow is not down."""
+        down = union(piece for outage in self.outages for piece in outage.pieces)
+        return intersection(down, self.excluded.by_head.get("force_majeure", ()))
+
     def started(self, start: datetime, end: datetime) -> UnitHistory:
         """Return the history of what starts from `start` up to `end`."""
 

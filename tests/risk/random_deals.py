@@ -17,6 +17,12 @@ ZONES = ("UTC", "America/New_York", "Europe/Berlin", "Asia/Kolkata", "Australia/
 HEADS = ("scheduled", "emergency", "customer_act", "customer_hold", "force_majeure", "suspension")
 
 
+TWO_SERVICES = {
+    "services": {"compute": {"tranches": ["first"]}, "disks": {"tranches": ["second"]}},
+    "delivery": {"tranches": {name: {"ready_for_service_date": "2026-01-01"} for name in ("first", "second")}},
+}
+
+
 class Draw:
     """One deal with its records."""
 
@@ -48,15 +54,20 @@ class Draw:
         self.end = int(periods[-1].end(self.zone).timestamp()) // TICK
         self.edges = [int(p.end(self.zone).timestamp()) // TICK for p in periods]
         exclusions = self.exclusions()
+        credits = self.credits()
+        begin = min(u.in_service_from for u in units if u.in_service_from)
+        if any(u.in_service_from != begin or u.in_service_to for u in units):
+            credits["base"] = "unit_fee_accrued"  # what the fee of a service is for a part of a period is left open
         deal = Deal.model_validate(
             {
                 "schema_version": 1,
                 "measurement": measurement,
                 "service_levels": levels,
                 "exclusions": exclusions,
-                "credits": self.credits(),
+                "credits": credits,
                 "commercial": {"currency": "USD", "charges": {}, "term": {"months": 24}},
                 "cancellation": self.cancellation(levels),
+                **(TWO_SERVICES if "others" in levels else {}),
             }
         )
         incidents = self.incidents(units, levels)
@@ -65,10 +76,10 @@ class Draw:
         as_of = None
         if deal.credits.process.mode == "claimed" and self.maybe(0.5):
             as_of = self.moment(self.end) + timedelta(days=self.rng.randint(0, 60))
+        elif self.maybe(0.15):
+            as_of = self.moment(self.rng.randint(self.start, self.end + 4000))
         asked = periods if self.maybe(0.7) else periods[-self.rng.randint(1, len(periods)) :]
-        case = Case(
-            deal, incidents, windows, notices, units, [(p.first_day(), p.day_after()) for p in asked], as_of
-        )
+        case = Case(deal, incidents, windows, notices, units, [(p.first_day(), p.day_after()) for p in asked], as_of)
         return case, list(asked)
 
     # terms
@@ -92,6 +103,10 @@ class Draw:
             "straddle": pick(["split", "split", "split", "start_month", "end_month"]),
             "first_partial": pick(["own_period", "own_period", "merge_next", "none"]),
             "min_window_days": pick([0, 0, 0, 5]),
+            "monitors": {"m-1": "provider", "m-2": "customer"},
+            "monitor": pick(["provider", "customer"]),
+            "monitor_fallback": self.maybe(0.7),
+            "conflict": pick(["provider", "customer", "longer", "shorter", "expert"]),
             "day_count": pick(["exclude_event_day", "exclude_event_day", "include_event_day"]),
         }
 
@@ -187,6 +202,11 @@ class Draw:
                 top["nodes_needed_share"] = self.pick(["0.5", "0.75", "1"])
             else:
                 top["k"], top["n"] = self.rng.randint(1, count), count
+            if self.maybe(0.3):
+                top["spares_count"] = self.maybe(0.5)
+                units.append(self.unit("spare", "node", "0", begin, parent, spare=True))
+                if tree == "rack" and top["spares_count"]:
+                    top["n"] += 1
             if self.maybe(0.15):
                 top["down_when"] = self.pick(["any_down", "all_down", "capacity_share"])
             if self.maybe(0.3):
@@ -198,6 +218,14 @@ class Draw:
             levels["whole"] = top
         if tree == "nodes" or self.maybe(0.8):
             levels["nodes"] = self.level("node")
+        if self.maybe(0.2):
+            for level in levels.values():
+                level["service"] = "compute"
+            levels["others"] = {**self.level("storage"), "service": "disks"}
+            units += [
+                self.unit(f"s{i}", "storage", self.pick(["300", "4000.05"]), begin, None, service="disks")
+                for i in (0, 1)
+            ]
         items = list(levels.items())
         self.rng.shuffle(items)
         self.last_start = begin.date() + timedelta(days=earlier)
@@ -220,17 +248,25 @@ class Draw:
         return dict(items), units
 
     def unit(
-        self, name: str, level: str, fee: str, start: datetime, parent: str | None, end: datetime | None = None
+        self,
+        name: str,
+        level: str,
+        fee: str,
+        start: datetime,
+        parent: str | None,
+        end: datetime | None = None,
+        **more: Any,
     ) -> UnitService:
         return UnitService(
             unit_id=name,
             level=level,
-            service="compute",
+            service=more.pop("service", "compute"),
             monthly_fee=fee,
             prepaid_fraction="0.2" if name in ("n0", "top") else "0",
             in_service_from=start.astimezone(UTC),
             in_service_to=end.astimezone(UTC) if end else None,
             parent_id=parent,
+            **more,
         )
 
     def exclusions(self) -> dict[str, Any]:
@@ -239,10 +275,12 @@ class Draw:
         return {
             "heads": heads,
             "concurrent": pick(["excluded_only_if_sole", "excluded_only_if_sole", "excluded_if_any"]),
+            "recovery_grace_hours": pick(["0", "0", "0", "0.5"]),
             "year_cap_hours": pick([None, None, None, "10"]),
             "scheduled": {
                 "notice_days": pick([0, 3, 7]),
                 "cap_unit_month_hours": pick([None, "0.5", "2", "8"]),
+                "cap_cluster_quarter_hours": pick([None, None, None, "1", "10"]),
                 "partial_notice": pick(["void", "late_part_counts"]),
             },
             "emergency": {
@@ -295,7 +333,9 @@ class Draw:
         ]
         if levels[name]["level"] != "node":
             k = self.rng.randint(1, 3)
-            limbs.append({"form": "bad_months", "service_level": name, "below": "0.999", "k": k, "m": self.rng.randint(k, 4)})
+            limbs.append(
+                {"form": "bad_months", "service_level": name, "below": "0.999", "k": k, "m": self.rng.randint(k, 4)}
+            )
         return {"chronic_failure": {"limbs": limbs}}
 
     # records
@@ -325,6 +365,7 @@ class Draw:
         names = {u.unit_id: u.level for u in units}
         found: list[Incident] = []
         common = self.place()
+        two_monitors = self.maybe(0.25)
         for name, level in names.items():
             place = self.place()
             for i in range(self.rng.randint(0, 6)):
@@ -336,7 +377,9 @@ class Draw:
                     more["metric"] = self.pick(["bandwidth", "clock"])
                     shares = ["0.95", "0.9", "0.85", "0.5", "0"]
                     more["measured"] = self.pick(shares)
-                    baseline = next((d["bandwidth"]["baseline"] for v in levels.values() if (d := v.get("degraded"))), 0)
+                    baseline = next(
+                        (d["bandwidth"]["baseline"] for v in levels.values() if (d := v.get("degraded"))), 0
+                    )
                     if more["metric"] == "bandwidth" and baseline:
                         more["measured"] = self.pick(["380", "360", "300", "100", "420"])
                 if state in ("down", "planned"):
@@ -357,10 +400,18 @@ class Draw:
                         unit_id=name,
                         state=state,
                         started_at=self.moment(place),
-                        ended_at=self.moment(place + length),
+                        ended_at=None if self.maybe(0.02) else self.moment(place + length),
                         **more,
                     )
                 )
+                if two_monitors and self.maybe(0.9):
+                    known = found[-1]
+                    found[-1] = known.revise({"monitor_id": self.pick(["m-1", "m-2"])})
+                    if self.maybe(0.5):
+                        other = "m-1" if found[-1].monitor_id == "m-2" else "m-2"
+                        shift = timedelta(seconds=TICK * self.rng.randint(0, min(10, length - 1)))
+                        again = {"id": f"{known.id}-too", "monitor_id": other, "started_at": known.started_at + shift}
+                        found.append(known.revise(again))
                 place += length + 3 * self.pick([0, 1, 5, 240]) + self.pick([-1, 0, 0, 1])
         return found
 
@@ -373,9 +424,9 @@ class Draw:
             if not incidents:
                 break
             near = self.pick(incidents)
-            assert near.ended_at is not None
             start = int(near.started_at.timestamp()) // TICK + rng.randint(-60, 60)
-            end = max(start, int(near.ended_at.timestamp()) // TICK + rng.randint(-60, 60))
+            near_end = near.ended_at or self.moment(self.end)
+            end = max(start, int(near_end.timestamp()) // TICK + rng.randint(-60, 60))
             kind = self.pick(HEADS)
             parents = {u.unit_id: u.parent_id for u in units}
             named = self.pick([(), (near.unit_id,), (parents[near.unit_id] or near.unit_id,)])
@@ -390,7 +441,9 @@ class Draw:
                     "covers_to": self.moment(end + rng.randint(-90, 30)),
                 }
             if self.maybe(0.9):
-                notices.append(Notice(id=f"m{i}", kind="maintenance", sent_at=self.moment(sent), unit_ids=named, **covers))
+                notices.append(
+                    Notice(id=f"m{i}", kind="maintenance", sent_at=self.moment(sent), unit_ids=named, **covers)
+                )
             windows.append(
                 Window(
                     id=f"w{i}",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import calendar
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
@@ -119,7 +119,9 @@ class History:
     weights: dict[int, Fraction]
     """Ticks in which it was too slow, outside outages that count."""
     unknown: Ticks
-    rolled_weights: dict[int, Fraction] = field(default_factory=dict)
+    planned: Ticks
+    """Excluded as planned work."""
+    disputed: Ticks
 
     @property
     def counted(self) -> Ticks:
@@ -148,6 +150,7 @@ class MinutesOfPeriod:
     disregarded: Fraction
     counted: Fraction
     unknown: Fraction
+    disputed: Fraction
     degraded: Fraction
     availability: Fraction | None
     outages: list[PricedOutage]
@@ -232,18 +235,21 @@ class Replay:
         if start < since < end:
             if self.terms.first_partial == "none":
                 return None
-            if self._waits(since, period):
+            if self._waits(unit, since, period):
                 return None
         place = self.all_periods.index(period)
         if place:
             before = self.all_periods[place - 1]
             low, high = self.span(before)
-            if low < since < high and self.terms.first_partial != "none" and self._waits(since, before):
+            if low < since < high and self.terms.first_partial != "none" and self._waits(unit, since, before):
                 start = since
         return start, end
 
-    def _waits(self, since: int, period: tuple[date, date]) -> bool:
+    def _waits(self, unit: str, since: int, period: tuple[date, date]) -> bool:
         """Whether a first part of a period is measured with the next one."""
+        start, end = self.span(self._period_of(period[1]))
+        if not self.served(unit, (start, end)):
+            return False  # there is no next one
         if self.terms.first_partial == "merge_next":
             return True
         enough = days_later(moment_of(since), self.terms.min_window_days, self.zone)
@@ -281,12 +287,52 @@ class Replay:
                     start = max(start, min(told) - timedelta(hours=float(self.terms.backdate_limit_hours)))
             if start is None:
                 continue
-            end = incident.ended_at
+            end = incident.ended_at or (incident.readmitted_at if incident.state != "unknown" else None)
             if self.terms.ends_at == "readmission" and incident.readmitted_at:
                 end = incident.readmitted_at
             until = self.last if end is None else tick_of(end)
             found.append((incident, self.clip(unit, tick_of(start), until)))
         return found
+
+    def read(self, unit: str) -> tuple[Ticks, Ticks, Ticks]:
+        """Time that counts as down, without a reading and in dispute, from what each party's monitors show."""
+        terms = self.terms
+        level = self.unit[unit].level
+        watching = {i.monitor_id for i in self.case.incidents if self.unit[i.unit_id].level == level}
+        first = terms.monitor if terms.monitor in ("customer", "third_party") else "provider"
+        heard = sorted({terms.monitors[name] for name in watching if name is not None}, key=lambda p: p != first)
+        shown: dict[str | None, Ticks] = defaultdict(set)
+        silent: dict[str | None, Ticks] = defaultdict(set)
+        for incident, ticks in self.clocked(unit, ("down", "planned", "unknown")):
+            party = terms.monitors[incident.monitor_id] if incident.monitor_id is not None else None
+            (silent if incident.state == "unknown" else shown)[party] |= ticks
+        if not {i.monitor_id for i in self.case.incidents if i.unit_id == unit} - {None}:
+            return shown[None], silent[None] - shown[None], set()
+        down, unknown, disputed = set(shown[None]), set(silent[None]), set()
+        for party in heard:
+            shown[party] -= silent[party]
+        together = runs(set().union(*(shown[party] for party in heard)))
+        outage_of = {t: run for run in together for t in run}
+        for t in set().union(*(shown[party] | silent[party] for party in heard)):
+            audible = [party for party in heard if t not in silent[party]]
+            if not audible or (heard[0] not in audible and not terms.monitor_fallback):
+                unknown.add(t)
+                continue
+            says = {party: t in shown[party] for party in audible}
+            if len(set(says.values())) == 1:
+                decides = audible[0]
+            elif terms.conflict == "expert":
+                disputed.add(t)
+                continue
+            elif terms.conflict in ("provider", "customer"):
+                decides = next((p for p in audible if p == terms.conflict), audible[0])
+            else:
+                lengths = [len(shown[party] & set(outage_of[t])) for party in audible]
+                wanted = max(lengths) if terms.conflict == "longer" else min(lengths)
+                decides = audible[lengths.index(wanted)]
+            if says[decides]:
+                down.add(t)
+        return down, unknown - down, disputed - shown[None]
 
     def counting(self, level_id: str | None) -> Counting:
         own = self.deal.service_levels[level_id].measurement if level_id else None
@@ -330,9 +376,10 @@ class Replay:
             if record.level == "node" and unit in self.ancestors(name) and (spares or not record.spare)
         ]
 
-    def rolled_up(self, unit: str, level: ServiceLevel) -> dict[int, Fraction]:
-        """Ticks in which nodes, or units that are needed, bring a unit down, with the share that each counts."""
-        found: dict[int, Fraction] = {}
+    def rolled_up(self, unit: str, level: ServiceLevel) -> tuple[Ticks, dict[int, Fraction]]:
+        """Ticks in which nodes, or units that are needed, bring a unit down, and those that count in part."""
+        found: Ticks = set()
+        partly: dict[int, Fraction] = {}
         nodes = self.nodes_within(unit, level.spares_count)
         if level.level not in ("node", "fabric", "storage", "control_plane") and nodes:
             down = {node: self.history(node, self.level_of_node(node)).counted for node in nodes}
@@ -345,21 +392,20 @@ class Replay:
                     serving = sum(self.in_service(node, start) for node in nodes)
                     if self._too_few(level, serving, 0):  # as long as no record ends it
                         until = min(stop, self.last) if stop == min(FOREVER, self.horizon) else stop
-                        found |= dict.fromkeys(range(start, until), Fraction(1))
+                        found |= set(range(start, until))
                         continue
                     for t, lost in lost_at.items():
                         if start <= t < stop and level.down_when == "capacity_share":
-                            found[t] = Fraction(lost, serving)
+                            partly[t] = Fraction(lost, serving)
                         elif start <= t < stop and self._too_few(level, serving, lost):
-                            found[t] = Fraction(1)
+                            found.add(t)
         for name, other in self.unit.items():
             if other.level in level.requires and name != unit:
                 beside = other.parent_id is not None and other.parent_id == self.unit[unit].parent_id
                 if beside or unit in self.ancestors(name):
-                    for t in self.history(name, self.level_of_node(name)).counted:
-                        if self.in_service(unit, t):
-                            found[t] = Fraction(1)
-        return found
+                    needed = self.history(name, self.level_of_node(name)).counted
+                    found |= {t for t in needed if self.in_service(unit, t)}
+        return found, partly
 
     @staticmethod
     def _too_few(level: ServiceLevel, serving: int, lost: int) -> bool:
@@ -381,23 +427,23 @@ class Replay:
             self._histories[key] = self._history(unit, level_id)
         return self._histories[key]
 
-    def _history(self, unit: str, level_id: str | None) -> History:
+    def _history(self, unit: str, level_id: str | None, *, alone: bool = False) -> History:
         level = self.deal.service_levels[level_id] if level_id else None
         counting = self.counting(level_id)
-        own: Ticks = set().union(*(ticks for _, ticks in self.clocked(unit, ("down", "planned"))))
-        rolled = self.rolled_up(unit, level) if level else {}
-        partly = level is not None and level.down_when == "capacity_share"
-        brought = set() if partly else set(rolled)
+        own, silent, disputed = self.read(unit)
+        brought, partly = self.rolled_up(unit, level) if level and not alone else (set(), {})
         outages = self.outages(unit, own | brought, counting)
         lasting = {t for outage in outages if outage.counts for t in outage.ticks}
         everything = {t for outage in outages for t in outage.ticks}
         weights = self._slow(unit, level) if level else {}
-        for t in set(rolled) - brought:
-            weights[t] = max(rolled[t], weights.get(t, Fraction(0)))
+        for t, share in partly.items():
+            weights[t] = max(share, weights.get(t, Fraction(0)))
         weights = {t: w for t, w in weights.items() if t not in lasting}
-        excluded, relief = self._excluded(unit, lasting - brought, set(weights) - set(rolled))
-        silent: Ticks = set().union(*(ticks for _, ticks in self.clocked(unit, ("unknown",))))
-        return History(outages, excluded, relief, weights, silent - everything - set(weights))
+        slow = set(weights) - set(partly)
+        excluded, relief, planned = self._excluded(unit, lasting - brought, slow, alone=alone)
+        measured = everything | set(weights)
+        disputed -= measured
+        return History(outages, excluded, relief, weights, silent - measured - disputed, planned, disputed)
 
     def _slow(self, unit: str, level: ServiceLevel) -> dict[int, Fraction]:
         found: dict[int, Fraction] = {}
@@ -421,17 +467,29 @@ class Replay:
 
     # exclusions
 
-    def _excluded(self, unit: str, down: Ticks, slow: Ticks) -> tuple[Ticks, Ticks]:
-        """Excluded ticks, and those that force majeure excuses."""
+    def cluster_of(self, unit: str) -> str:
+        """The cluster that a unit is or stands in, or its service where there is none."""
+        clusters = [n for n in sorted(self.names(unit)) if n in self.unit and self.unit[n].level == "cluster"]
+        return clusters[0] if clusters else self.unit[unit].service
+
+    def _planned(self, unit: str) -> Ticks:
+        """Planned work on a unit by itself, before the hours of its cluster are looked at."""
+        return self._history(unit, self.level_of_node(unit), alone=True).planned
+
+    def _excluded(self, unit: str, down: Ticks, slow: Ticks, *, alone: bool) -> tuple[Ticks, Ticks, Ticks]:
+        """Excluded ticks, those that force majeure excuses, and planned work."""
         terms = self.deal.exclusions
+        own = self.read(unit)[0]
         wanted = down | slow
         covered: dict[str, Ticks] = defaultdict(set)
         for window in self.case.windows:
             if window.kind in terms.heads and (not window.unit_ids or self.names(unit) & set(window.unit_ids)):
-                covered[window.kind] |= self._covers(unit, window) & wanted
+                covered[window.kind] |= self._with_grace(self._covers(unit, window), window, wanted) & wanted
         listed = {"unknown"} | ({"customer"} if "customer_act" in terms.heads else set())
         for head, parties in (("customer_act", listed), ("force_majeure", listed | {"third_party"})):
             for incident, ticks in self.clocked(unit, ("down", "planned", "degraded")):
+                if incident.state != "degraded":
+                    ticks &= own
                 other = incident.cause_party not in parties
                 never = head == "force_majeure" and incident.cause in terms.force_majeure.never
                 if never or (other and terms.concurrent == "excluded_only_if_sole"):
@@ -440,11 +498,14 @@ class Replay:
         free: Ticks = set().union(*(covered[head] for head in FREE_HEADS))
         budget = terms.scheduled.cap_unit_month_hours
         planned = self._within(covered["scheduled"] - free, budget, first, 1)
+        if terms.scheduled.cap_cluster_quarter_hours is not None and not alone:
+            work = planned.union(*(self._planned(n) for n in self.unit if self.cluster_of(n) == self.cluster_of(unit)))
+            planned &= self._within(work, terms.scheduled.cap_cluster_quarter_hours, first, 3)
         urgent: Ticks = set()
         if terms.emergency is not None:
             urgent = self._within(covered["emergency"] - free - planned, terms.emergency.cap_quarter_hours, first, 3)
         excluded = self._within(free | planned | urgent, terms.year_cap_hours, first, 12)
-        return excluded, covered["force_majeure"] & excluded & down
+        return excluded, covered["force_majeure"] & excluded & down, planned & excluded
 
     def _within(self, ticks: Ticks, hours: Any, first: int, months: int) -> Ticks:
         """What an allowance of some months each covers, used up in order of time."""
@@ -457,6 +518,17 @@ class Replay:
             if used[key] < Fraction(hours) * PER_HOUR:
                 used[key] += 1
                 found.add(t)
+        return found
+
+    def _with_grace(self, ticks: Ticks, window: Window, wanted: Ticks) -> Ticks:
+        """A window with the time that bringing the unit back takes after it, unless its work ran over."""
+        end, grace = tick_of(window.ends_at), Fraction(self.deal.exclusions.recovery_grace_hours) * PER_HOUR
+        if not ticks or max(ticks) + 1 != end or end - 1 not in wanted:
+            return ticks
+        t, found = end, set(ticks)
+        while t in wanted and t < end + grace:
+            found.add(t)
+            t += 1
         return found
 
     def _covers(self, unit: str, window: Window) -> Ticks:
@@ -554,8 +626,11 @@ class Replay:
             counted = max(counted, longest)
         else:
             counted += weighted
-        silent = {t for t in history.unknown if span[0] <= t < span[1]}
-        unknown = minutes(len(silent)) if counting.rule == "exact_seconds" else Fraction(len(silent) // PER_MINUTE)
+        unknown, disputed = (
+            minutes(number) if counting.rule == "exact_seconds" else Fraction(number // PER_MINUTE)
+            for ticks in (history.unknown, history.disputed)
+            for number in (sum(span[0] <= t < span[1] for t in ticks),)
+        )
         availability: Fraction | None = None
         if window:
             below = window - excluded if level.excluded_leave == "both" else window
@@ -569,6 +644,7 @@ class Replay:
             down - excluded - down_counted - degraded,
             counted,
             unknown,
+            disputed,
             degraded,
             availability,
             priced,

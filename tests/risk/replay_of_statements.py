@@ -36,7 +36,7 @@ from replay_of_minutes import (
 HOLIDAYS = frozenset(
     date.fromisoformat(day)
     for day in (
-        "2026-05-25 2026-06-19 2026-07-03 2026-07-04 2026-09-07 2026-10-12 2026-11-03 2026-11-11 2026-11-26 2026-12-25 2027-01-01 2027-01-18 2027-02-12 2027-02-15 "
+        "2025-12-25 2026-01-01 2026-01-19 2026-02-12 2026-02-16 2026-05-25 2026-06-19 2026-07-03 2026-07-04 2026-09-07 2026-10-12 2026-11-03 2026-11-11 2026-11-26 2026-12-25 2027-01-01 2027-01-18 2027-02-12 2027-02-15 "
         "2027-05-31 2027-06-19 2027-06-18 2027-07-04 2027-07-05"
     ).split()
 )
@@ -137,27 +137,32 @@ class Money(Replay):
     def unit_fee(self, unit: str, level: ServiceLevel, m: MinutesOfPeriod, *, abated: bool = True) -> Fraction:
         """The fee of a unit, or the share of the fee of the unit around it that stands for one."""
         name = self.stands_for(unit, level)
+        level_id = next(i for i, other in self.deal.service_levels.items() if other is level)
         if name == unit:
-            return self.accrued(unit, m.span, self.relief(unit) if abated else None)
+            return self.accrued(unit, m.span, self.relief(unit, level_id) if abated else None)
         both = ((max(m.span[0], start), min(m.span[1], end)) for start, end, _ in self.spells[unit])
-        parts = (self.accrued(name, span, self.relief(unit) if abated else None) for span in both if span[0] < span[1])
+        parts = (
+            self.accrued(name, span, self.relief(unit, level_id) if abated else None)
+            for span in both
+            if span[0] < span[1]
+        )
         return Fraction(level.base_share or 0) * sum(parts, Fraction(0))
 
     def prepaid(self, unit: str) -> Fraction:
         return Fraction(self.unit[unit].prepaid_fraction)
 
-    def relief(self, unit: str) -> set[int]:
+    def relief(self, unit: str, level_id: str | None) -> set[int]:
         """Time in which force majeure kept a unit down and its fee stops."""
         if self.deal.exclusions.force_majeure.fee_during == "continues":
             return set()
-        return self.history(unit, self.level_of_node(unit)).force_majeure
+        return self.history(unit, level_id).force_majeure
 
     def service_fee(self, service: str, span: tuple[int, int], *, credited: bool = False) -> Fraction:
         """The fee of a service; units of several levels stand for the same money."""
         sums: dict[str, Fraction] = defaultdict(Fraction)
         for name, record in self.unit.items():
             if record.service == service and not record.spare:
-                fee = self.accrued(name, span, self.relief(name))
+                fee = self.accrued(name, span, self.relief(name, None))
                 if credited and not self.deal.credits.includes_prepaid:
                     fee *= 1 - self.prepaid(name)
                 sums[record.level] += fee
@@ -214,7 +219,9 @@ class Money(Replay):
         share, money, days = Fraction(0), Fraction(0), 0
         terms: Any = level.credit
         a = m.availability
-        gap = max(Fraction(0), Fraction(level.target) - a) if level.target is not None and a is not None else Fraction(0)
+        gap = (
+            max(Fraction(0), Fraction(level.target) - a) if level.target is not None and a is not None else Fraction(0)
+        )
         counted = m.counted
         match terms.shape:
             case "bands":
@@ -447,7 +454,7 @@ class Money(Replay):
         low, high = line.minutes.span
         mine = [o.ticks for o in history.outages if o.counts and o.ticks[0] < high and o.ticks[-1] >= low]
         if not mine:
-            return period[1] - timedelta(days=1)
+            return None  # nothing from which the days could be counted
         tick = mine[-1][-1] if source == "incident_end" else mine[-1][0]
         return moment_of(tick).astimezone(ZoneInfo(self.zone)).date()
 
@@ -484,7 +491,9 @@ class Money(Replay):
         return [
             midnight(months[i][0], self.zone)
             for i in range(len(months))
-            if bad[i] and sum(bad[max(0, i + 1 - limb.m) : i + 1]) >= limb.k
+            if (self.case.as_of is None or moment_of(midnight(months[i][0], self.zone)) <= self.case.as_of)
+            and bad[i]
+            and sum(bad[max(0, i + 1 - limb.m) : i + 1]) >= limb.k
         ]
 
     @staticmethod
