@@ -88,7 +88,7 @@ def capped(
         if cap is not None and cap - spent[of] < brought:
             released = max(cap - spent[of], zero(currency), key=lambda money: money.amount)
         if account.carried:
-            rule = "credits carried from earlier periods are owed first, under the caps of this period"
+            rule = "credits carried from earlier periods are owed first, under the caps of this period; owed of them"
             facts = {"carried": brought, "cap": cap, "given_before": spent[of]}
             steps.append(Step(caps.LOST_PARAGRAPH, rule, released, facts, "credits.caps.carry_forward"))
         if of == "month":

@@ -16,6 +16,12 @@ QUARTER_PARAGRAPH = "emergency-maintenance.cap"
 CLUSTER_PARAGRAPH = "scheduled-maintenance.cluster-cap"
 YEAR_PARAGRAPH = "excluded-downtime.year-cap"
 
+_PERIODS = {
+    MONTH_PARAGRAPH: "month",
+    QUARTER_PARAGRAPH: "quarter",
+    CLUSTER_PARAGRAPH: "quarter",
+    YEAR_PARAGRAPH: "contract year",
+}
 Periods = Callable[[datetime], Span]
 """Moment to the period of the allowance that holds it."""
 
@@ -76,8 +82,8 @@ def exact(
     steps = tuple(
         Step(
             paragraph,
-            f"{cap_hours} hours of {of} may be excluded from {period[0]:%Y-%m-%d} on, used up in order of time; "
-            "what goes beyond counts",
+            f"at most {cap_hours} hours of {of} in the {_PERIODS[paragraph]} from {period[0]:%Y-%m-%d} on may be "
+            "excluded, used up in order of time, and what goes beyond counts; excluded",
             exact_minutes(used[period]),
             {"period": period, "asked": exact_minutes(asked[period]), "allowed": exact_minutes(cap)},
             term,

@@ -32,14 +32,14 @@ def exact(
         return Computed(None, (Step(NO_WINDOW_PARAGRAPH, rule, None, {"window": window}),))
     both = level.excluded_leave == "both"
     rule = (
-        "excluded downtime leaves the downtime and the minutes of the period"
+        "excluded downtime leaves the downtime and the minutes of the period; minutes left"
         if both
-        else "excluded downtime leaves the downtime; the minutes of the period stay"
+        else "excluded downtime leaves the downtime, and the minutes of the period stay"
     )
     below = window - excluded if both else window
     steps = [Step(EXCLUDED_PARAGRAPH, rule, below, {"window": window, "excluded": excluded}, f"{path}.excluded_leave")]
     if below <= 0:
-        rule = "all minutes of the period were excluded: availability is 100%"
+        rule = "where all minutes of the period were excluded, the availability is"
         steps.append(Step(NO_WINDOW_PARAGRAPH, rule, Fraction(1), {"window": window, "excluded": excluded}))
         return Computed(Fraction(1), tuple(steps))
     value = max(1 - Fraction(counted) / Fraction(below), Fraction(0))
@@ -56,7 +56,7 @@ def promised(measured: Fraction | None, level: ServiceLevel, level_id: str) -> C
     met = measured is None or measured >= Fraction(level.target)
     step = Step(
         TABLE_PARAGRAPH,
-        f"the availability of every unit of the row is at least {level.target} in every period",
+        f"the target of the row is an availability of at least {level.target} in the period",
         met,
         {"availability": measured},
         f"service_levels.{level_id}.target",

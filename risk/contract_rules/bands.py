@@ -33,7 +33,10 @@ def exact(availability: Fraction | None, schedule: CreditBands, level_id: str) -
                 fraction, term = band.credit_fraction, f"{path}.bands[{i}]"
         rule = "availability is compared as an exact fraction, never rounded first"
         steps.insert(0, Step(COMPARISON_PARAGRAPH, rule, availability))
-    rule = "the row whose upper edge is above the availability and that credits most"
+    if any(availability is not None and availability < Fraction(band.below) for band in schedule.bands):
+        rule = "of the rows whose upper edge is above the availability, the one that credits most applies; credited"
+    else:
+        rule = "no row of the table has an upper edge above the availability; credited"
     steps.append(Step(PARAGRAPH, rule, fraction, {"availability": availability}, term))
     return Computed(fraction, tuple(steps))
 

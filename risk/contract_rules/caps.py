@@ -45,7 +45,7 @@ def of_unit(credit: Fraction, unit_fee: Fraction, caps: CreditCaps) -> Computed[
 def least(credit: Money, minimum: Decimal) -> Computed[bool]:
     """Return whether the credit of one line is large enough to be paid."""
     is_paid = credit.amount > minimum
-    rule = f"a line of not more than {minimum} is not paid and uses up no limit"
+    rule = f"only a line of more than {minimum} is paid, and one that is not paid uses up no limit"
     return Computed(is_paid, (Step(MINIMUM_PARAGRAPH, rule, is_paid, {"credit": credit}, "credits.minimum_payable"),))
 
 

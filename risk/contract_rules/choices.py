@@ -99,7 +99,8 @@ def claimed(line: Line, register: Register, month: Period) -> Line:
         names=register.tree.names(line.unit),
     )
     found = claims.exact(facts, register.records.notices, terms, register.as_of)
-    line = replace(line, claim_by=found.value.late_from, steps=(*line.steps, *found.steps))
+    late_from, readings = found.value.late_from, found.value.readings
+    line = replace(line, claim_by=late_from, claim_by_readings=readings, steps=(*line.steps, *found.steps))
     share = found.value.share
     if share is None:
         nothing = zero(register.currency)

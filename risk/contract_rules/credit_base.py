@@ -92,14 +92,14 @@ def exact(
     abated = clipped(force_majeure, *month)
     if abated:
         rule = (
-            "no fee is due for the time in which force majeure keeps a unit down"
+            "no fee is due for the time in which force majeure keeps a unit down; fee of the unit"
             if relief.fee_during == "abates"
-            else "fees remain due for the time of force majeure"
+            else "fees remain due for the time of force majeure; fee of the unit"
         )
         term = "exclusions.force_majeure.fee_during"
         steps.append(Step(ABATES_PARAGRAPH, rule, accrued, {"time": abated}, term))
     if without_prepaid != accrued and credits.base != "invoiced":
-        rule = "the part paid ahead is included" if credits.includes_prepaid else "the part paid ahead is left out"
+        rule = f"the part paid ahead is {'included' if credits.includes_prepaid else 'left out'}; fee"
         facts = {"fee": accrued, "without_prepaid": without_prepaid}
         steps.append(Step(PREPAID_PARAGRAPH, rule, base, facts, "credits.includes_prepaid"))
     return Computed(base, tuple(steps))

@@ -39,7 +39,9 @@ def exact(
     stale = _stale(window, terms, zone)
     if stale and stale[0].result is True:
         return Computed((), stale)
-    rule = f"a notice at least {terms.min_notice_hours} hours before the work names the units, the start and the end"
+    rule = (
+        f"a notice at least {terms.min_notice_hours} hours before the work must name the units, the start and the end"
+    )
     facts: dict[str, object] = {"window": window.id, "notice": notice.id if notice else None}
     term = "exclusions.emergency.min_notice_hours"
     if notice is None or not is_named(names, notice.unit_ids):

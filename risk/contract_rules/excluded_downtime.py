@@ -277,6 +277,7 @@ def _while_it_lasts(window: Window, valid: Spans, grace: Spans, down: Spans, ter
             f" beyond {terms.recovery_grace_hours} hours after that, and from the announced end of work that overran"
         )
         term = "exclusions.recovery_grace_hours"
+    rule += "; excluded up to"
     last = grace[-1][1] if grace else end
     return [
         Trace(piece, Step(WHILE_IT_LASTS_PARAGRAPH, rule, last, {"window": window.id, "down": piece}, term))
@@ -295,7 +296,8 @@ def _overlaps(valid: Mapping[Head, Spans], down: Spans) -> list[Trace]:
             if both:
                 rule = (
                     "time to which several heads apply is excluded once: it uses up the allowance of scheduled before "
-                    "that of emergency maintenance, and neither if it is excluded for another reason"
+                    "that of emergency maintenance, and neither if it is excluded for another reason; excluded here "
+                    "under the head"
                 )
                 found.append(Trace(both[0], Step(OVERLAPS_PARAGRAPH, rule, first, {"heads": (first, second)})))
     return found

@@ -66,7 +66,7 @@ def exact(down: Spans, rules: CountingRules, level: str | None = None) -> Comput
             steps.append(
                 Step(
                     PARAGRAPH,
-                    f"outages less than {rules.merge_gap_minutes} minutes apart are one outage; {gap}",
+                    f"outages less than {rules.merge_gap_minutes} minutes apart are one outage, and {gap}; it lasts",
                     exact_minutes(outage.length),
                     {"intervals": tuple(group)},
                     rules.path("merge_gap_minutes", level),

@@ -45,4 +45,5 @@ def exact(
     start = max(window.starts_at, days_later(notice.sent_at, -terms.notice_days, zone))
     valid = ((start, window.ends_at),) if start < window.ends_at else ()
     facts = {"window": window.id, "notice": notice.id, "sent_at": notice.sent_at}
+    rule += "; relief" if valid else ""
     return Computed(valid, (*steps, Step(NOTICE_PARAGRAPH, rule, valid, facts, term)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 from fractions import Fraction
 
 from risk.contract_rules import caps, credit_base, replacement_times, rounding, support_response
@@ -19,8 +18,9 @@ from risk.contract_rules.replacement_times import Replaced
 from risk.core.computed import Computed, Step
 from schemas.errors import DealError, Problem
 from schemas.incidents import Ticket
+from schemas.money import Money, as_decimal, minor_unit_places
 from schemas.operations import Replacement
-from schemas.periods import Period
+from schemas.periods import Month, Period
 
 SERVICE_LEVELS: Mapping[Head, str] = {"replacement": "replacement", "response": "response"}
 """What stands in the place of the name of a service level in lines of these heads."""
@@ -94,9 +94,14 @@ def _replacements(register: Register, month: Period) -> Iterator[Line]:
         ]
         if not found:
             continue
-        fee = _fee_at(unit, found[0][0].from_)
-        amount = sum((one.share * Fraction(_fee_at(unit, one.from_)) for one, _ in found), Fraction(0))
-        steps: tuple[Step, ...] = tuple(step for _, some in found for step in some)
+        fees = [_fee_of_a_month(unit, one.from_, terms.measurement.zone, register.currency) for one, _ in found]
+        fee = fees[0].value
+        amount = sum((one.share * due.value for (one, _), due in zip(found, fees, strict=True)), Fraction(0))
+        steps: tuple[Step, ...] = tuple(
+            step
+            for (one, some), due in zip(found, fees, strict=True)
+            for step in (*some, *(due.steps if one.share else ()))
+        )
         share = sum((one.share for one, _ in found), Fraction(0))
         taken = sum((one.taken for one, _ in found), timedelta())
         held = sum((one.held for one, _ in found), timedelta())
@@ -105,8 +110,8 @@ def _replacements(register: Register, month: Period) -> Iterator[Line]:
             capped = caps.of_unit(amount, accrued, terms.credits.caps)
             amount, steps = capped.value, (*steps, *capped.steps)
         is_kept = not any(one.late for one, _ in found)
-        key, base = (unit.service, unit.id), Fraction(fee)
-        yield _line(register, month, "replacement", key, (taken, held), share, base, amount, steps, is_kept=is_kept)
+        key = (unit.service, unit.id)
+        yield _line(register, month, "replacement", key, (taken, held), share, fee, amount, steps, is_kept=is_kept)
 
 
 def _responses(register: Register, month: Period, fees: Mapping[str, Fees]) -> Iterator[Line]:
@@ -188,7 +193,27 @@ def _line(
     )
 
 
-def _fee_at(unit: Unit, moment: datetime) -> Decimal:
-    """Return the monthly fee of a unit at a moment. [currency]"""
+def _fee_of_a_month(unit: Unit, moment: datetime, zone: str, currency: str) -> Computed[Fraction]:
+    """Return the fee of a unit for the whole calendar month of a moment, at the price of that moment. [currency]"""
     spells = [spell for spell in unit.spells if spell.span[0] <= moment < spell.span[1]]
-    return (spells or [*unit.spells])[-1].monthly_fee
+    spell = (spells or [*unit.spells])[-1]
+    facts: dict[str, object] = {"clock_from": moment}
+    if spell.by_hour:
+        hours = Fraction(Month.of(moment, zone).minutes(zone), 60)
+        fee = Fraction(spell.hourly_price or 0) * hours
+        facts |= {"hourly_price": spell.hourly_price, "hours": hours}
+        rule = (
+            "the fee of the unit for a whole month is its price for an hour, for each hour of the calendar month in "
+            "which the clock starts"
+        )
+    else:
+        fee, rule = Fraction(spell.monthly_fee), "the fee of the unit for a whole month, at the start of the clock"
+    step = Step(replacement_times.CREDIT_PARAGRAPH, rule, _as_money(fee, currency), facts)
+    return Computed(fee, (step,))
+
+
+def _as_money(amount: Fraction, currency: str) -> Money:
+    """Return an amount with all its digits, and with those of the smallest unit at least."""
+    exact = as_decimal(amount)
+    in_units = round(exact, minor_unit_places(currency))
+    return Money(in_units if in_units == exact else exact, currency)

@@ -28,8 +28,8 @@ def exact(facts: ShapeFacts, terms: HourWaiver, level_id: str) -> Computed[Shape
     down = down_by_clock_hour(union(s for o in facts.find_outages() for s in o.spans), facts.zone)
     waived = [hour for hour, time in down.items() if time > terms.minutes_in_clock_hour * MINUTE]
     rule = (
-        f"a clock hour with more than {terms.minutes_in_clock_hour} minutes of counted downtime is not charged; hours "
-        "are those of the contract's zone"
+        "hours are those of the contract's zone, and one with more than "
+        f"{terms.minutes_in_clock_hour} minutes of counted downtime is not charged"
     )
     inputs = {"hours_with_downtime": len(down), "hourly_price": facts.hourly_price}
     step = Step(PARAGRAPH, rule, len(waived), inputs, f"service_levels.{level_id}.credit.minutes_in_clock_hour")

@@ -76,7 +76,9 @@ class Line:
     not_computed: str | None = None
     """Why the credit is not computed although the facts are known; `credit` is then zero and means nothing."""
     claim_by: datetime | None = None
-    """A claim from this moment on is late; None where none is needed or the time has not begun to run."""
+    """A claim from this moment on is late; None where none is needed, or the time has not begun to run or is open."""
+    claim_by_readings: tuple[datetime, ...] = ()
+    """Where the contract leaves blank from what the time for a claim runs: the same by each reading, earliest first."""
     span: Span | None = None
     """Time that the line covers: its period, and a first part of the one before where both are measured together; None
     for heads other than availability."""
@@ -144,6 +146,8 @@ class Settlement:
     """Day on which the statement of the period was received, None where none is on record."""
     object_by: datetime | None = None
     """An objection to a reading from this moment on is late; None while no statement is received."""
+    object_by_if_stated_when_due: datetime | None = None
+    """The same, if the statement is received on the last day on which it is due; None once one is received."""
 
 
 @dataclass(frozen=True, slots=True)

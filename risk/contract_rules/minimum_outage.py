@@ -22,7 +22,7 @@ def exact(outage: Outage, rules: CountingRules, level: str | None = None) -> Com
         (
             Step(
                 EDGES_PARAGRAPH,
-                "a period includes the moment at which it starts and not the moment at which it ends",
+                "a period includes the moment at which it starts and not the moment at which it ends; the outage lasts",
                 minutes,
                 {"from": outage.start, "to": outage.end},
             ),

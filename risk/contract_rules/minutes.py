@@ -119,9 +119,9 @@ def exact(
         inputs |= {"degraded": value.degraded, "weighted": value.weighted}
     steps.append(Step(PARAGRAPH, _RULES[rules.minute_rule], counted, inputs, rules.path("minute_rule", level)))
     if summed > 1:
-        rule = "the downtime of all outages of a unit in the month is added up before the table is applied"
+        rule = "the downtime of all outages of a unit in the month is added up before the table is applied; together"
         if longest_only:
-            rule = "only the longest outage of a unit in the month is looked at"
+            rule = "only the longest outage of a unit in the month is looked at; it counts"
         steps.append(Step(WITHIN_LEVEL_PARAGRAPH, rule, counted, {"outages": summed}, "credits.within_level"))
     return Computed(value, tuple(steps))
 

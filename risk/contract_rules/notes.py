@@ -103,10 +103,14 @@ def _incidents(register: Register) -> Iterator[str]:
             f"Incidents of {some(idle)} count for no line: no service level measures that unit. What they brought "
             "about elsewhere counts where it is on record."
         )
-    open_ones = [i.id for i in register.records.incidents if i.ended_at is None and i.readmitted_at is None]
-    if open_ones:
-        until = f"{register.open_until:%Y-%m-%d %H:%M} UTC"
-        yield f"Incidents {some(open_ones)} have no end on record and count up to {until}."
+    open_ones = [i for i in register.records.incidents if i.ended_at is None and i.readmitted_at is None]
+    until = f"{register.open_until:%Y-%m-%d %H:%M} UTC"
+    begun = [i.id for i in open_ones if i.started_at < register.open_until]
+    later = [i.id for i in open_ones if i.started_at >= register.open_until]
+    if begun:
+        yield f"Incidents {some(begun)} have no end on record and count up to {until}."
+    if later:
+        yield f"Incidents {some(later)} have no end on record and start at or after {until}: they count nothing here."
 
 
 def _windows(register: Register) -> Iterator[str]:
@@ -128,10 +132,11 @@ def _windows(register: Register) -> Iterator[str]:
         yield f"Whether planned work lay inside the agreed times ({scheduled.windows}) was not checked: they are words."
     for step in _planned_at_once(register):
         if not step.result:
-            share = as_decimal(step.inputs["greatest_share"])  # type: ignore[arg-type]
+            share, allowed = (100 * as_decimal(step.inputs[n]) for n in ("greatest_share", "allowed"))  # type: ignore[arg-type]
             yield (
-                f"Planned work took {share * 100:.1f}% of the slots of {step.inputs['where']} at once, more than "
-                "exclusions.scheduled.max_concurrent_fraction; the contract names no amount for that."
+                f"Planned work took {share:.1f}% of the slots of {step.inputs['where']} at once, and not more than "
+                f"{allowed:.1f}% are allowed ({step.paragraph}): the promise was not kept; the contract names no "
+                "amount for that."
             )
 
 

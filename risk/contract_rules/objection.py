@@ -37,7 +37,7 @@ def exact(received_on: date, terms: Deal) -> Computed[datetime]:
     )
     rule = (
         f"a reading to which no one objects within {measurement.objection_business_days} Business Days after the "
-        "statement is received stands"
+        "statement is received stands; an objection is late from"
     )
     facts = {"received_on": received_on}
     step = Step(PARAGRAPH, rule, late_from.value, facts, "measurement.objection_business_days")
@@ -62,6 +62,18 @@ def statement_due(period: Span, terms: Deal) -> Computed[datetime]:
         term=term,
         day_count=measurement.day_count,
     )
-    rule = f"the provider sends its statement within {days} Business Days after the period"
+    rule = f"the provider must send its statement within {days} Business Days after the period; it is late from"
     step = Step(DUE_PARAGRAPH, rule, late_from.value, {"period": period}, term)
     return Computed(late_from.value, (*late_from.steps, step))
+
+
+def if_stated_when_due(period: Span, terms: Deal) -> datetime:
+    """Return the moment from which an objection is late if the statement is received on the last day it is due, in UTC.
+
+    Raises
+    ------
+    DealError
+        When a calendar of Business Days is not known.
+    """
+    due = statement_due(period, terms).value
+    return exact(deadlines.day_that_ends(due, terms.measurement.zone), terms).value

@@ -35,8 +35,8 @@ def exact(nodes: Sequence[tuple[Spans, Spans]], limit: Decimal, where: str) -> C
         working += change[moment][1]
         if served > 0 and Fraction(working, served) > greatest:
             greatest, at = Fraction(working, served), moment
-    rule = f"at most {limit} of the slots of a cluster are under scheduled maintenance at the same time"
+    rule = f"at most {limit} of the slots of a cluster may be under scheduled maintenance at the same time"
     is_kept = greatest <= Fraction(limit)
-    facts = {"where": where, "greatest_share": greatest, "at": at}
+    facts = {"where": where, "greatest_share": greatest, "allowed": limit, "at": at}
     step = Step(PARAGRAPH, rule, is_kept, facts, "exclusions.scheduled.max_concurrent_fraction")
     return Computed(greatest, (step,))

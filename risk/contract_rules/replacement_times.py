@@ -115,7 +115,7 @@ def exact(
     taken, target = length(running), hours(target_hours)
     late = max(taken - target, timedelta())
     late_from = _moment_after(running, target) if late else None
-    rule = f"a {unit.level} is back within {target_hours} hours; exactly that long is in time"
+    rule = f"a failed {unit.level} must be back within {target_hours} hours, and exactly that long is in time"
     facts: dict[str, object] = {
         "from": start,
         "until": until,
@@ -137,8 +137,8 @@ def exact(
 
 
 _CLOCK = {
-    "detection": "the clock starts with detection or the customer's notice, whichever is earlier; the first failed "
-    "reading of the monitor is detection where the record names neither",
+    "detection": "the first failed reading of the monitor is detection where the record names neither; the clock "
+    "starts with detection or the customer's notice, whichever is earlier",
     "notice": "the clock starts with the customer's notice",
     "identification": "the clock starts when the provider has identified the fault in the ticket",
     "confirmation": "the clock starts when the provider has confirmed the fault in the ticket",

@@ -41,7 +41,7 @@ def exact(outage: Outage, case: Case, terms: RootCauseReport, zone: str) -> Comp
         ("final", (FINAL,), terms.final_days, FINAL_PARAGRAPH),
     ):
         value, facts = _in_time(outage.span, case, days, zone, kinds)
-        rule = f"the {name} report on an outage of more than {terms.minutes} minutes comes within {days} days"
+        rule = f"the {name} report on an outage of more than {terms.minutes} minutes must come within {days} days"
         steps.append(Step(paragraph, rule, value, facts, f"operations.reports.{name}_days"))
         both.append(value)
     return Computed(False if False in both else None if None in both else True, tuple(steps))

@@ -27,7 +27,7 @@ def exact(
     names : the unit and the units that contain it.
     zone : days of notice are counted at the same time of day there.
     """
-    rule = f"a notice at least {terms.notice_days} days before the work names the units, the start and the end"
+    rule = f"a notice at least {terms.notice_days} days before the work must name the units, the start and the end"
     facts: dict[str, object] = {"window": window.id, "notice": notice.id if notice else None}
     if notice is None or not is_named(names, notice.unit_ids):
         facts["found"] = "no notice on record" if notice is None else "the notice does not name the unit"
@@ -65,6 +65,6 @@ def announced(
     end = min(window.ends_at, notice.covers_to or window.ends_at)
     if overrun_paragraph is None or (start == window.starts_at and end == window.ends_at):
         return start, end, ()
-    rule = "work before the announced start or after the announced end is not scheduled maintenance"
+    rule = "only work between the announced start and the announced end is scheduled maintenance"
     facts = {"window": window.id, "announced": (notice.covers_from, notice.covers_to)}
     return start, end, (Step(overrun_paragraph, rule, (start, end), facts),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 
 from risk.contract_rules import caps, claims, credit_form, deadlines, objection
@@ -68,6 +68,7 @@ def settled(
         limits=found.limits,
         stated_on=stated_on,
         object_by=disputed.value if disputed is not None else None,
+        object_by_if_stated_when_due=_object_by_if_due(register, month) if stated_on is None else None,
     )
     return found.lines, settlement, found.account
 
@@ -87,6 +88,17 @@ def _stated_on(register: Register, month: Period) -> date | None:
     span = month_span(month, zone)
     received = claims.statement_received(span, register.records.notices, register.as_of)
     return deadlines.local_day(received, zone) if received else None
+
+
+def _object_by_if_due(register: Register, month: Period) -> datetime | None:
+    """Return from when an objection is late if the statement of a period is received on the last day it is due.
+
+    None for a period that is only looked back to.
+    """
+    if month not in register.periods:
+        return None
+    terms = register.terms(month)
+    return objection.if_stated_when_due(month_span(month, terms.measurement.zone), terms)
 
 
 def _fee_of_a_day(register: Register, fees: Fees, month: Period) -> Fraction:

@@ -10,9 +10,10 @@ from risk.core.computed import Computed, Step
 PARAGRAPH = "measurement-period.straddle"
 
 _RULES = {
-    "split": "an outage over the end of a period is divided at midnight; each part counts in its own period",
-    "start_month": "an outage over the end of a period counts as a whole in the period in which it starts",
-    "end_month": "an outage over the end of a period counts as a whole in the period in which it ends",
+    "split": "an outage over the end of a period is divided at midnight, and each part counts in its own period; in "
+    "this one",
+    "start_month": "an outage over the end of a period counts as a whole in the period in which it starts; in this one",
+    "end_month": "an outage over the end of a period counts as a whole in the period in which it ends; in this one",
 }
 
 
@@ -29,4 +30,6 @@ def exact(outage: Outage, month: Span, rules: CountingRules) -> Computed[Spans]:
         belongs = start <= outage.start < end if rules.straddle == "start_month" else start < outage.end <= end
         pieces = outage.pieces if belongs else ()
     inputs = {"outage": outage.span, "month": month}
-    return Computed(pieces, (Step(PARAGRAPH, _RULES[rules.straddle], pieces, inputs, "measurement.straddle"),))
+    return Computed(
+        pieces, (Step(PARAGRAPH, _RULES[rules.straddle], pieces or "nothing", inputs, "measurement.straddle"),)
+    )

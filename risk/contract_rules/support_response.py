@@ -70,7 +70,7 @@ def exact(tickets: Sequence[Ticket], terms: Support, as_of: datetime) -> Compute
             missed.append(ticket.id)
             late += over
         kept = None if answer is None and not is_late else not is_late
-        rule = f"an engineer answers within {grade.response_minutes} minutes; exactly that long is in time"
+        rule = f"an engineer must answer within {grade.response_minutes} minutes, and exactly that long is in time"
         path = f"{_TERM}.severities.{ticket.severity}.response_minutes"
         steps.append(Step(PARAGRAPH, rule, kept, facts, path))
     share = min(len(missed) * Fraction(terms.credit_per_miss), Fraction(terms.cap))

@@ -26,6 +26,6 @@ def exact(facts: ShapeFacts, terms: TermExtension, level_id: str) -> Computed[Sh
                 steps.append(Step(EDGE_PARAGRAPH, rule, False, {"below": row.below}, f"{path}.rows[{i}]"))
             if facts.availability < Fraction(row.below):
                 days, term = row.days, f"{path}.rows[{i}]"
-    rule = "days are added to the term at no charge, by the row in which the availability lies; no money is due"
+    rule = "no money is due; by the row in which the availability lies, days are added to the term at no charge"
     steps.append(Step(PARAGRAPH, rule, days, {"availability": facts.availability}, term))
     return Computed(ShapeCredit(days_added=days), tuple(steps))

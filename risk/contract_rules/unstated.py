@@ -20,7 +20,7 @@ def exact(facts: ShapeFacts, terms: UnstatedCredit, target: Decimal | None, leve
     reason = None if met else terms.reason
     rule = "the contract does not say what a miss of this level pays: no figure is computed"
     if met:
-        rule = "nothing was missed, so it makes no difference that the contract does not say what a miss pays"
+        rule = "it makes no difference that the contract does not say what a miss pays, for nothing was missed; due"
     inputs = {"availability": facts.availability, "counted": facts.counted}
     step = Step(PARAGRAPH, rule, reason or Fraction(0), inputs, f"service_levels.{level_id}.credit.reason")
     return Computed(ShapeCredit(not_computed=reason), (step,))

@@ -31,6 +31,7 @@ class Request:
     captured_at: str | None
     as_of: str | None
     folder: Path | None
+    monitor: str | None = None
 
 
 def run(asked: Request) -> Outcome:
@@ -44,7 +45,14 @@ def run(asked: Request) -> Outcome:
 
     options = Options(zone=zone, unit_id=asked.unit, captured_at=captured)
     document = compared(
-        schedules(asked.folder), asked.logs, options, fee, form=asked.form, periods=asked.periods, as_of=as_of
+        schedules(asked.folder),
+        asked.logs,
+        options,
+        fee,
+        form=asked.form,
+        periods=asked.periods,
+        as_of=as_of,
+        monitor=asked.monitor,
     )
     return Outcome(document, lambda terminal: league_terminal.show(terminal, document))
 

@@ -255,6 +255,9 @@ def league(
     zone: Annotated[str | None, typer.Option(metavar="Z", help="Zone of times in the logs without one.")] = None,
     form: Annotated[str | None, typer.Option("--format", metavar="NAME", help="Format of the logs.")] = None,
     unit: Annotated[str | None, typer.Option(metavar="ID", help="The one unit of the logs to look at.")] = None,
+    monitor: Annotated[
+        str | None, typer.Option(metavar="ID", help="Of several monitors of a unit the one that is believed.")
+    ] = None,
     captured_at: Annotated[
         str | None, typer.Option("--captured-at", metavar="T", help="When a snapshot was taken.")
     ] = None,
@@ -270,7 +273,7 @@ def league(
     from slakit.cli import league as command
 
     asked = command.Request(
-        tuple(logs), fee, currency, periods, zone, form, unit, captured_at, as_of, folder
+        tuple(logs), fee, currency, periods, zone, form, unit, captured_at, as_of, folder, monitor
     )  # fmt: skip
     _finish(as_json, command.run, asked)
 

@@ -15,6 +15,8 @@ class Clauses:
     """Printed numbers by the id of a clause or paragraph; none where no agreement can be drafted."""
 
     numbers: Mapping[str, str]
+    copy: str | None = None
+    """Digest of the terms of the signed copy that they are taken from, which the foot of each of its pages begins."""
 
     def of(self, *ids: str) -> str | None:
         """Return the number of the first of these that the agreement has."""

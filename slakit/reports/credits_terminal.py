@@ -9,7 +9,7 @@ from slakit.reports import figures
 from slakit.reports.credit_statement.facts import counted, in_zone, sentence, times_in_zone
 from slakit.reports.tables import Table
 from slakit.reports.terminal import print_line, print_list, print_table
-from slakit.statements.words import LOSSES
+from slakit.statements.words import LOSSES, NOTHING_READ, SCOPES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,6 +41,8 @@ def show(console: Console, document: Document) -> None:
 def answer(document: Document) -> str:
     """Return what the statement comes to in one sentence."""
     total, asked = document["total"], document["asked"]
+    if document.get("nothing_read"):
+        return NOTHING_READ
     span = asked[0] if len(asked) == 1 else f"{asked[0]} to {asked[-1]}"
     if document["not_computed"] and total["amount"].strip("0.") == "":
         return f"What is owed for {span} cannot be computed."
@@ -123,7 +125,8 @@ def against_table(document: Document, limit: int) -> Table:
 
 
 def read_words(document: Document) -> Iterator[str]:
-    """Yield what became of the records of every log."""
+    """Yield what became of the records of every log, first what the statement would be misread without."""
+    yield from (sentence(words) for words in document.get("warnings", ()))
     for log in document["logs"]:
         parts = [f"{figures.count(log['used'])} used"]
         parts += [f"{figures.count(log['duplicates'])} repeats"] if log["duplicates"] else []
@@ -138,7 +141,7 @@ def read_words(document: Document) -> Iterator[str]:
             yield f"{log['file']}: {figures.count(len(log['skipped']) - MOST_SKIPPED)} more lines were skipped."
         for word, times in log["unknown_states"].items():
             yield f"{log['file']}: state {word!r} is not known ({times} times); its time is unknown, not down."
-        yield from log["notes"]
+        yield from (words for words in log["notes"] if words not in document.get("warnings", ()))
     if document["not_mapped"]:
         names = ", ".join(f"{name} ({times})" for name, times in list(document["not_mapped"].items())[:12])
         yield f"No unit of the contract: {names}{' and others' if len(document['not_mapped']) > 12 else ''}."
@@ -148,7 +151,7 @@ def right_words(right: Mapping[str, Any], zone: str) -> str:
     """Return a right that arose in one sentence, with its times in `zone`."""
     until = f", until {in_zone(right['exercise_by'], zone)}" if right["exercise_by"] else ""
     return (
-        f"{right['unit']}: a right to end the {right['scope']} ({right['form'].replace('_', ' ')}) arose on "
+        f"{right['unit']}: a right to end {SCOPES[right['scope']]} ({right['form'].replace('_', ' ')}) arose on "
         f"{in_zone(right['arises'], zone)}; it may be used from {in_zone(right['exercise_from'], zone)}{until}."
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -29,9 +30,11 @@ from slakit.reports.clauses import Clauses
 from slakit.statements.gather import Gathered, ReadLog, Sources, gathered
 from slakit.statements.importers.form import Options
 from slakit.statements.terms import as_carried
+from slakit.statements.units import check_known
 
-ABOUT = ("logs", "not_mapped", "merged", "manifest", "against")
+ABOUT = ("logs", "not_mapped", "merged", "warnings", "nothing_read", "manifest", "against")
 """Parts of a statement that say where its records came from, and how another side's differ."""
+_PARAGRAPH = re.compile(r"\(([a-z][a-z0-9-]*\.[a-z][a-z0-9-]*)\)")
 PERCENT_PLACES = 6
 """Digits of an availability in percent after the point."""
 
@@ -87,12 +90,18 @@ def stated(
     """
     found = gathered(loaded.deal, sources, options, form)
     deal = as_carried(loaded.deal)
+    if periods is None and not found.records.incidents:
+        raise found.no_period(period_calendar(deal, found.records.units).example)
     asked = periods_of(deal, periods, found.records.incidents, as_of, found.records.units)
+    check_known(deal, found.records.units, asked, as_of)
+    found = found.with_silence(deal, asked)
     result = statement(deal, found.records, asked, as_of)
     about = {
         "logs": [log_document(log) for log in found.logs],
         "not_mapped": dict(found.not_mapped),
         "merged": found.merged,
+        "warnings": list(found.warnings),
+        "nothing_read": found.nothing_read,
         "manifest": {
             "deal_sha256": loaded.sha256,
             "file_sha256": loaded.file_sha256,
@@ -196,10 +205,17 @@ def statement_document(
         "exclusions": _exclusions(deal, records, result, periods, as_of, clauses),
         "checks": [_step(step, clauses) for step in result.checks],
         "disputed": disputed,
-        "notes": [*result.notes, *_disputed_words(disputed)],
+        "notes": [*(_cited(note, clauses) for note in result.notes), *_disputed_words(disputed)],
         "incidents": [_incident(incident) for incident in records.incidents],
         **about,
     }
+
+
+def _cited(note: str, clauses: Clauses) -> str:
+    """Return a note with the number of the clause in the place of the id of its paragraph."""
+    return _PARAGRAPH.sub(
+        lambda match: f"(clause {clauses.numbers[match[1]]})" if match[1] in clauses.numbers else match[0], note
+    )
 
 
 def _each_step_once(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -21,16 +21,20 @@ from pathlib import Path
 
 from risk.contract_rules.records import Records
 from schemas.deal import Deal
-from schemas.errors import DealError, MissingTermError, Problem
+from schemas.errors import DealError, Problem
 from schemas.incidents import Evidence, Incident, LedgerEntry, Notice, Ticket, UnitService, Window
+from schemas.periods import Period
 from slakit.statements.importers.find import form_of
 from slakit.statements.importers.form import Options
 from slakit.statements.importers.imported import Imported
 from slakit.statements.importers.log import Log
 from slakit.statements.importers.snapshots import paired
 from slakit.statements.record_files import read_records
-from slakit.statements.units import UnitNames, contracted_units, unit_names
+from slakit.statements.silence import known_up_to, outside_readings
+from slakit.statements.units import UnitNames, no_unit_named, unit_names, units_for
 
+MOST_INCIDENTS = 50_000
+"""Incidents of one log that a statement works out, each with its steps. [1]"""
 MOST_EVIDENCE = 20
 """Lines kept for one record; their number is kept beside them. [1]"""
 
@@ -58,6 +62,7 @@ class ReadLog:
     """Name of its format in words."""
     sha256: str
     """Of its bytes."""
+    is_snapshot: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,34 @@ class Gathered:
     """Records that repeat another and became one with it. [1]"""
     files: Mapping[str, str]
     """SHA-256 of every record file, by what it holds."""
+    names: UnitNames
+    """Names by which logs know the units."""
+    warnings: tuple[str, ...] = ()
+    """What the statement would be misread without."""
+
+    @property
+    def nothing_read(self) -> bool:
+        """Return whether no log has a record that says anything."""
+        read = (log.imported for log in self.logs)
+        return not any(one.used or one.left_out or one.duplicates for one in read)
+
+    def with_silence(self, deal: Deal, periods: Sequence[Period]) -> Gathered:
+        """Return the records with the time in some periods that files of readings do not cover, as unknown."""
+        silent = outside_readings(deal, [log.imported for log in self.logs], self.names, self.records.units, periods)
+        incidents = tuple(sorted((*self.records.incidents, *silent), key=_order))
+        return replace(self, records=replace(self.records, incidents=incidents))
+
+    def no_period(self, example: str) -> DealError:
+        """Return the error that no record gives a period, with what became of the records, to be raised."""
+        skipped = [one for log in self.logs for one in log.imported.skipped]
+        found, remedy = "no period, and no outage on record to take one from", "name the period with --period"
+        if skipped:
+            place = f"{skipped[0].file}, line {skipped[0].line}" if skipped[0].line else skipped[0].file
+            found += f": {len(skipped):,} of the records skipped, the first ({place}) because {skipped[0].reason}"
+            remedy = f"correct the records, or {remedy}"
+        elif self.not_mapped:
+            found += f": {sum(self.not_mapped.values()):,} of the records name no unit of the contract"
+        return DealError([Problem("--period", found, example, remedy)])
 
 
 def read_log(path: Path, options: Options, form: str | None = None) -> ReadLog:
@@ -80,14 +113,18 @@ def read_log(path: Path, options: Options, form: str | None = None) -> ReadLog:
     Raises
     ------
     DealError
-        When the file as a whole must be refused.
+        When the file as a whole must be refused, or holds more than `MOST_INCIDENTS` incidents.
     """
     log = Log.open(path)
     found = form_of(log, form)
     imported = found.read(log, options)
+    if len(imported.incidents) > MOST_INCIDENTS:
+        counted = f"{len(imported.incidents):,} incidents"
+        remedy = "split it by time, or give readings of many units to --nodes"
+        raise DealError([Problem(log.name, counted, f"at most {MOST_INCIDENTS:,} in one statement", remedy)])
     if not imported.records:
         imported = replace(imported, notes=(*imported.notes, f"{imported.file} holds no record at all"))
-    return ReadLog(imported, found.title, sha256(log.data).hexdigest())
+    return ReadLog(imported, found.title, sha256(log.data).hexdigest(), found.is_snapshot)
 
 
 def gathered(deal: Deal, sources: Sources, options: Options, form: str | None = None) -> Gathered:
@@ -96,7 +133,7 @@ def gathered(deal: Deal, sources: Sources, options: Options, form: str | None = 
     Raises
     ------
     DealError
-        With the problems of all files that must be refused.
+        With the problems of all files that must be refused; when no record belongs to a unit of the contract.
     MissingTermError
         When neither a file nor the deal names the units.
     """
@@ -115,6 +152,13 @@ def gathered(deal: Deal, sources: Sources, options: Options, form: str | None = 
             problems += error.problems
     if sources.captured and not problems:
         logs = [_one_after_the_other(logs, sources.captured)]
+        options = replace(options, captured_at=max(sources.captured))
+    logs = [
+        replace(log, imported=known_up_to(log.imported, options.captured_at or log.imported.captured_at))
+        if log.is_snapshot
+        else log
+        for log in logs
+    ]
     read: dict[str, tuple[object, ...]] = {}
     files: dict[str, str] = {}
     for kind in ("windows", "notices", "units", "ledger", "tickets"):
@@ -128,11 +172,7 @@ def gathered(deal: Deal, sources: Sources, options: Options, form: str | None = 
             problems += error.problems
     if problems:
         raise DealError(problems)
-    units: Sequence[UnitService] = read.get("units") or contracted_units(deal)  # type: ignore[assignment]
-    if not units:
-        raise MissingTermError(
-            "operations.units", "a statement of credits", "name the units there, or in a file with --units"
-        )
+    units = units_for(deal, read.get("units"), "a statement of credits")  # type: ignore[arg-type]
     return _with_units(deal, logs, read, units, files)
 
 
@@ -145,6 +185,7 @@ def _one_after_the_other(logs: Sequence[ReadLog], captured: Sequence[datetime]) 
             paired(whole.imported, logs[now].imported, captured[before], captured[now]),
             whole.title,
             sha256(f"{whole.sha256}{logs[now].sha256}".encode()).hexdigest(),
+            whole.is_snapshot,
         )
     return whole
 
@@ -161,7 +202,9 @@ def _with_units(
     not_mapped: Counter[str] = Counter()
     incidents: list[Incident] = []
     windows: list[Window] = list(read.get("windows", ()))  # type: ignore[arg-type]
+    named: dict[str, set[str]] = {}
     for log in logs:
+        named.setdefault(log.imported.file, set()).update(_named_in(log.imported))
         for incident in log.imported.incidents:
             unit = names.of(incident.unit_id)
             if unit is None:
@@ -169,6 +212,9 @@ def _with_units(
             else:
                 incidents.append(incident.model_copy(update={"unit_id": unit, "level": levels[unit]}))
         windows += (_named(window, names) for window in log.imported.windows)
+    foreign = [file for file, found in named.items() if found and not any(names.of(name) for name in found)]
+    if foreign and len(foreign) == sum(1 for found in named.values() if found):
+        raise no_unit_named((name for found in named.values() for name in found), levels)
     unique = merged(incidents)
     notices: tuple[Notice, ...] = read.get("notices", ())  # type: ignore[assignment]
     ledger: tuple[LedgerEntry, ...] = read.get("ledger", ())  # type: ignore[assignment]
@@ -186,7 +232,17 @@ def _with_units(
         dict(sorted(not_mapped.items())),
         len(incidents) - len(unique),
         files,
+        names,
+        (
+            *(words for log in logs for words in log.imported.warnings),
+            *(f"{file}: none of its records belongs to a unit of the contract" for file in foreign),
+        ),
     )
+
+
+def _named_in(log: Imported) -> set[str]:
+    """Return the units that a log names, well or not."""
+    return {*(incident.unit_id for incident in log.incidents), *log.named_units, *log.healthy_units}
 
 
 def _named(window: Window, names: UnitNames) -> Window:

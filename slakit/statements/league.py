@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -32,6 +33,8 @@ UTC_MONTHS = Deal(schema_version=1)
 WHOLE = "all-units"
 """Unit that stands for everything the log is about."""
 SERVICE = "service"
+EARLIEST = "the earliest reading of a schedule that leaves open from what the time runs"
+_BLANK = re.compile(r"[a-z_]+(?:\.[A-Za-z0-9_*-]+|\[\d+\])+ is not stated: ")
 WITHOUT_NODES = ("fabric", "storage", "control_plane")
 """Levels whose units contain no nodes: the site stands for them, so that the whole log is down or is not."""
 
@@ -108,7 +111,7 @@ def _rows(
         try:
             found = statement(deal, records, periods, as_of)
         except (DealError, MissingTermError, NotComputedError) as error:
-            yield _row(schedule, level_id, None, str(error))
+            yield _row(schedule, level_id, None, _refusal(error))
         else:
             yield _row(schedule, level_id, found, None)
 
@@ -145,13 +148,17 @@ def _row(schedule: Schedule, level_id: str, found: Statement | None, refused: st
     if found is None:
         return row | {
             "window_minutes": None, "counted_minutes": None, "availability": None, "availability_percent": None,
-            "credit": None, "days_added": 0, "claimable_until": None, "claim": _claim(schedule.deal),
-            "claim_window": _claim_window(schedule.deal), "reason": refused,
+            "credit": None, "days_added": 0, "claimable_until": None, "claimable_until_is": None,
+            "claim": _claim(schedule.deal), "claim_window": _claim_window(schedule.deal), "reason": refused,
         }  # fmt: skip
     lines = [line for line in found.lines if line.service_level == level_id]
     worst = min((line for line in lines if line.availability is not None), key=_availability, default=None)
     why_not = next((line.not_computed for line in lines if line.not_computed), None)
     credit = total((line.payable for line in lines), found.currency)
+    reason = why_not or _reason(lines, credit, level.target is not None, schedule.deal.measurement.starts_at)
+    if reason == NO_NOTICE:
+        worst = None  # when its clock started is not known, and so neither is an availability
+    until = _claimable_until(lines)
     return row | {
         "window_minutes": number(worst.window_minutes) if worst else None,
         "counted_minutes": number(worst.counted_minutes) if worst else None,
@@ -159,11 +166,46 @@ def _row(schedule: Schedule, level_id: str, found: Statement | None, refused: st
         "availability_percent": percent(worst.availability) if worst else None,
         "credit": None if why_not else credit.as_json(),
         "days_added": sum(line.days_added for line in lines),
-        "claimable_until": _text(min((line.claim_by for line in lines if line.claim_by), default=None)),
+        "claimable_until": _text(until),
+        "claimable_until_is": EARLIEST if until and _is_open(schedule.deal) else None,
         "claim": _claim(schedule.deal),
         "claim_window": _claim_window(schedule.deal),
-        "reason": why_not or _reason(lines, credit, level.target is not None, schedule.deal.measurement.starts_at),
+        "reason": None if reason is None else _without_paths(reason),
     }
+
+
+def _claimable_until(lines: Sequence[Line]) -> datetime | None:
+    """Return from when on a claim is late, the earliest moment where that is open; None where it is not known."""
+    found = [moment for line in lines for moment in (line.claim_by, *line.claim_by_readings) if moment is not None]
+    return min(found, default=None)
+
+
+def _is_open(deal: Deal) -> bool:
+    """Return whether the schedule leaves open from what the time for a claim runs."""
+    return deal.blank("credits.process.window_from") is not None
+
+
+def _refusal(error: DealError | MissingTermError | NotComputedError) -> str:
+    """Return why a schedule cannot be computed, without advice to edit it: it is a published one."""
+    match error:
+        case MissingTermError():
+            words = f"a term that {error.needed_by} needs is not stated"
+        case NotComputedError():
+            words = f"{error.what} is not computed by this version"
+        case _:
+            words = "; ".join(
+                f"{problem.found} was found where {problem.expected} is needed" for problem in error.problems
+            )
+    return _without_paths(words)
+
+
+def _without_paths(words: str) -> str:
+    """Return a reason without the paths of the terms that are blank, which only the file of the schedule knows.
+
+    >>> _without_paths("the claim is late, and credits.process.late is not stated: that was not found")
+    'the claim is late, and that was not found'
+    """
+    return _BLANK.sub("", words)
 
 
 def _text(moment: datetime | None) -> str | None:
@@ -243,13 +285,19 @@ def compared(
     form: str | None = None,
     periods: str | None = None,
     as_of: datetime | None = None,
+    monitor: str | None = None,
 ) -> dict[str, Any]:
     """Return the league table of some logs as one document.
+
+    Parameters
+    ----------
+    monitor : the monitor whose records are read beside those that name none; no schedule says which of two decides.
 
     Raises
     ------
     DealError
-        When a log must be refused, holds no outage, or the periods cannot be told.
+        When a log must be refused, holds no outage or records of one unit by two monitors, or the periods cannot be
+        told.
     """
     read = [read_log(path, options, form) for path in logs]
     incidents = merged(incident for log in read for incident in log.imported.incidents)
@@ -258,16 +306,39 @@ def compared(
     if not incidents:
         found = f"no record of {options.unit_id!r}" if options.unit_id else "no record of an outage"
         raise DealError([Problem("LOG", found, "a log with outages", "name another log or unit")])
+    incidents = _by_one_monitor(incidents, monitor)
     asked = periods_of(UTC_MONTHS, periods, incidents, as_of)
     return {
         "fee": fee.as_json(),
         "asked": [str(period) for period in asked],
         "units": list(dict.fromkeys(incident.unit_id for incident in incidents)),
+        "monitor": monitor,
         "rows": league(chosen, incidents, fee, asked, as_of),
         "settings": [
             "Months are calendar months in UTC: no schedule says in which zone.",
             "A level above the single node is taken as down while every unit of the log is down.",
             "Nothing is excluded: what a provider could prove as maintenance or force majeure is not in a log.",
+            *([f"Records of other monitors than {monitor} are left out."] if monitor else []),
         ],
         "logs": [log_document(log) for log in read],
     }
+
+
+def _by_one_monitor(incidents: Sequence[Incident], monitor: str | None) -> tuple[Incident, ...]:
+    """Return the records of one monitor, and those that name none, as a log of its own."""
+    monitors: dict[str, list[str]] = {}
+    for incident in incidents:
+        if incident.monitor_id is not None:
+            names = monitors.setdefault(incident.unit_id, [])
+            names += [] if incident.monitor_id in names else [incident.monitor_id]
+    known = list(dict.fromkeys(name for names in monitors.values() for name in names))
+    if monitor is not None and monitor not in known:
+        expected = f"one of {', '.join(known)}" if known else "a log that names monitors"
+        raise DealError([Problem("--monitor", repr(monitor), expected, "correct it or leave it out")])
+    unit, names = next(((unit, names) for unit, names in monitors.items() if len(names) > 1), (None, []))
+    if monitor is None and unit is not None:
+        found = f"records of {unit!r} by {len(names)} monitors: {', '.join(names)}"
+        expected = "records of one, since no schedule says which of them decides"
+        raise DealError([Problem("LOG", found, expected, f"choose one, such as --monitor {names[0]}")])
+    kept = (one for one in incidents if monitor is None or one.monitor_id in (None, monitor))
+    return tuple(one.model_copy(update={"monitor_id": None}) for one in kept)

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from schemas.deal import Deal
-from schemas.errors import DealError, MissingTermError, Problem
-from schemas.incidents import UnitService
+from schemas.errors import DealError, Problem
 from slakit.statements.credits import periods_of
 from slakit.statements.record_files import read_records
 from slakit.statements.telemetry.node_statements import NodeStatements, node_statements
-from slakit.statements.units import contracted_units
+from slakit.statements.units import check_known, units_for
 
 NOTE = (
     "Each line is the credit of one node in one month, before claims, the choice between service levels and the caps "
@@ -30,12 +29,10 @@ def node_table(deal: Deal, path: Path, units: Path | None, periods: str | None, 
     if periods is None:
         problem = Problem("--period", "no period", "a period such as 2026-10", "name it: telemetry is not read twice")
         raise DealError([problem])
-    fees: tuple[UnitService, ...] = read_records(units, "units") if units else contracted_units(deal)
-    if not fees:
-        raise MissingTermError(
-            "operations.units", "a table of nodes", "name the units there, or in a file with --units"
-        )
-    return node_statements(path, deal, fees, periods_of(deal, periods, (), None, fees), zone)
+    fees = units_for(deal, read_records(units, "units") if units else None, "a table of nodes")
+    asked = periods_of(deal, periods, (), None, fees)
+    check_known(deal, fees, asked, None)
+    return node_statements(path, deal, fees, asked, zone)
 
 
 def document(deal: Deal, found: NodeStatements) -> dict[str, Any]:
@@ -56,7 +53,7 @@ def document(deal: Deal, found: NodeStatements) -> dict[str, Any]:
         "without_fee": list(found.without_fee),
         "without_rows": list(found.without_rows),
         "by_exact_rules": found.by_exact_rules,
-        "notes": [NOTE],
+        "notes": [*found.warnings, NOTE],
     }
 
 

@@ -133,7 +133,19 @@ def _read_csv(source: SourceText, kind: Kind) -> tuple[Node, list[Problem]]:
         problems.append(
             Problem(WHOLE_FILE, str(error), "a CSV with one header", "export it again", reader.line_num, 1, source.name)
         )
+    if not rows and not problems:  # rows name their unknown columns themselves
+        problems = _strange_columns(header, kind, source.name)
     return Node([row.value for row in rows], (1, 1), items=rows), problems
+
+
+def _strange_columns(header: Sequence[str], kind: Kind, file: str) -> list[Problem]:
+    """Return the columns that no record of a kind has: in a file without rows nothing else would tell."""
+    known = get_args(RecordFile.model_fields[kind].annotation)[0].model_fields
+    return [
+        Problem(kind, f"the column {name[:60]!r}", f"columns of {', '.join(known)}", "correct it", 1, column, file)
+        for column, name in enumerate(header, start=1)
+        if name not in known
+    ]
 
 
 def _row(cells: dict[str, str], line: int) -> Node:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from zoneinfo import ZoneInfo
 
 from risk.contract_rules import monthly_price
 from risk.contract_rules.deadlines import midnight
@@ -16,6 +17,7 @@ from schemas.deal import Deal
 from schemas.errors import DealError, MissingTermError, Problem, TermsError
 from schemas.incidents import UnitService
 from schemas.operations import ContractedUnits
+from schemas.periods import Period
 from slakit.statements.host_lists import expanded
 
 HOURS_OF_A_MEAN_MONTH = 730
@@ -99,6 +101,96 @@ def _pattern(text: str) -> re.Pattern[str]:
     parts = re.split(r"(\{\}|\*)", text.lower())
     turned = {"{}": r"(?P<unit>[^\s]+?)", "*": r".*"}
     return re.compile("".join(turned.get(part, re.escape(part)) for part in parts))
+
+
+MOST_NAMES = 6
+"""Names shown of many. [1]"""
+
+
+def no_unit_named(found: Iterable[str], units: Iterable[str]) -> DealError:
+    """Return the error that refuses records of which none belongs to a unit of the contract, to be raised.
+
+    Parameters
+    ----------
+    found : names that the records have.
+    units : ids of the units of the contract.
+    """
+    return DealError(
+        [
+            Problem(
+                "operations.units",
+                f"no record of the logs belongs to a unit of the contract: they name {_first_few(found)}",
+                f"names of units of the contract: {_first_few(units)}",
+                "add operations.units.log_names, such as {}.cluster.example or {}:9100, or name the units with --units",
+            )
+        ]
+    )
+
+
+def _first_few(names: Iterable[str]) -> str:
+    every = sorted(set(names))
+    more = f" and {len(every) - MOST_NAMES:,} more" if len(every) > MOST_NAMES else ""
+    return ", ".join(every[:MOST_NAMES]) + more
+
+
+def units_for(deal: Deal, listed: Sequence[UnitService] | None, what: str) -> Sequence[UnitService]:
+    """Return the units of a statement: those of a file with units, else those that the deal names.
+
+    Parameters
+    ----------
+    listed : units of the file; None without such a file.
+    what : what they are for, in words.
+
+    Raises
+    ------
+    DealError
+        When the file lists none, or the names of the deal contradict each other.
+    MissingTermError
+        When there is no such file and the deal names none.
+    """
+    if listed is not None and not listed:
+        raise DealError(
+            [Problem("--units", "a file without a unit", "one row for each unit", "add the rows, or leave it out")]
+        )
+    units = listed or contracted_units(deal)
+    if not units:
+        raise MissingTermError("operations.units", what, "name the units there, or in a file with --units")
+    return units
+
+
+def check_known(deal: Deal, units: Sequence[UnitService], periods: Sequence[Period], as_of: datetime | None) -> None:
+    """Refuse periods of which nothing can be stated.
+
+    Raises
+    ------
+    DealError
+        When no unit is in service in any of the periods, or all of them begin after the time of the statement.
+    """
+    zone = deal.measurement.zone
+    start, end = min(p.start(zone) for p in periods), max(p.end(zone) for p in periods)
+    named = " to ".join(dict.fromkeys((str(min(periods)), str(max(periods)))))
+    if as_of is not None and as_of <= start:
+        known = f"{named}, of which nothing is known at {as_of:%Y-%m-%d %H:%M} UTC"
+        raise DealError([Problem("--as-of", known, "a time after the period begins", "name a later time or period")])
+    if any(
+        (unit.in_service_from is None or unit.in_service_from < end)
+        and (unit.in_service_to is None or start < unit.in_service_to)
+        for unit in units
+    ):
+        return
+    first = min((u.in_service_from for u in units if u.in_service_from is not None), default=None)
+    since = (
+        ""
+        if first is None or first < end
+        else f": the first is in service from {first.astimezone(ZoneInfo(zone)):%Y-%m-%d}"
+    )
+    problem = Problem(
+        "--period",
+        f"{named}, in which no unit is in service{since}",
+        "a period in which a unit is in service",
+        "name another period, or correct the dates of service",
+    )
+    raise DealError([problem])
 
 
 def contracted_units(deal: Deal) -> tuple[UnitService, ...]:

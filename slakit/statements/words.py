@@ -24,8 +24,16 @@ HEADS = {
     "test_at_customer_request": "test that the customer asked for",
 }
 """Heads of exclusion, in words."""
+SCOPES = {
+    "order": "this Agreement as a whole",
+    "tranche": "the Tranche to which the unit belongs",
+    "unit": "the service of that unit",
+}
+"""What a right to leave ends, in the words of the clauses."""
 NOTHING_DOWN = "nothing of the unit that it measures was down"
 NO_NOTICE = "its clock starts with the customer's notice or a ticket, and the log holds none"
 TOO_SHORT = "no outage was long enough to count"
 TARGET_MET = "the target was met"
 PAYS_NOTHING = "the table pays nothing for this"
+NOTHING_READ = "Nothing was read: no record of the logs could be used, so that nothing is known of any unit."
+"""The answer of a statement whose logs hold no record that says anything."""

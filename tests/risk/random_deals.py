@@ -11,7 +11,7 @@ from replay_of_minutes import TICK, Case
 
 from schemas.deal import Deal
 from schemas.incidents import Incident, Notice, UnitService, Window
-from schemas.periods import Month, Period, PeriodCalendar
+from schemas.periods import Period, PeriodCalendar
 
 ZONES = ("UTC", "America/New_York", "Europe/Berlin", "Asia/Kolkata", "Australia/Lord_Howe")
 HEADS = ("scheduled", "emergency", "customer_act", "customer_hold", "force_majeure", "suspension")
@@ -372,8 +372,10 @@ class Draw:
                 place = self.pick([self.place(), place, common + self.rng.randint(0, 60)])
                 length = self.length()
                 more: dict[str, Any] = {}
+                is_last = place > self.end - 4320 * 3  # what has no end lasts as long as the statement, in small ticks
                 state = self.pick(["down"] * 6 + ["planned", "unknown", "degraded", "degraded"])
                 if state == "degraded":
+                    length = self.pick([30, 90, 89, length])
                     more["metric"] = self.pick(["bandwidth", "clock"])
                     shares = ["0.95", "0.9", "0.85", "0.5", "0"]
                     more["measured"] = self.pick(shares)
@@ -400,7 +402,7 @@ class Draw:
                         unit_id=name,
                         state=state,
                         started_at=self.moment(place),
-                        ended_at=None if self.maybe(0.02) else self.moment(place + length),
+                        ended_at=None if is_last and self.maybe(0.3) else self.moment(place + length),
                         **more,
                     )
                 )
@@ -420,20 +422,22 @@ class Draw:
     ) -> tuple[list[Window], list[Notice]]:
         rng = self.rng
         windows, notices = [], []
-        for i in range(rng.randint(0, 6)):
-            if not incidents:
-                break
+        notice = {
+            "scheduled": 4320 * exclusions["scheduled"]["notice_days"],
+            "emergency": 180 * int(exclusions["emergency"]["min_notice_hours"]),
+            "force_majeure": -4320 * exclusions["force_majeure"]["notice_days"],
+        }
+        start = end = 0
+        for i in range(rng.randint(0, 9) if incidents else 0):
             near = self.pick(incidents)
-            start = int(near.started_at.timestamp()) // TICK + rng.randint(-60, 60)
-            near_end = near.ended_at or self.moment(self.end)
-            end = max(start, int(near_end.timestamp()) // TICK + rng.randint(-60, 60))
-            kind = self.pick(HEADS)
+            if not start or self.maybe(0.6):  # else another head covers the same time
+                start = int(near.started_at.timestamp()) // TICK + rng.randint(-60, 60)
+                near_end = near.ended_at or self.moment(self.end)
+                end = max(start, int(near_end.timestamp()) // TICK + rng.randint(-60, 60))
+            kind = self.pick(("scheduled", "emergency", *HEADS))
             parents = {u.unit_id: u.parent_id for u in units}
-            named = self.pick([(), (near.unit_id,), (parents[near.unit_id] or near.unit_id,)])
-            sent = start - self.pick([0, 180 * 2, 180 * 24 * 2, 180 * 24 * 3, 180 * 24 * 7, 180 * 24 * 8])
-            sent += self.pick([0, 0, 1, -1, 60])
-            if kind == "force_majeure" and self.maybe(0.5):
-                sent = start + 180 * 24 * self.pick([0, 1, 3])
+            named = self.pick([(), (), (near.unit_id,), (parents[near.unit_id] or near.unit_id,)])
+            sent = start - notice.get(kind, 0) - self.pick([0, 0, 0, 1, -1, -60, 4320])
             covers: dict[str, Any] = {}
             if self.maybe(0.2):
                 covers = {
@@ -487,6 +491,3 @@ class Draw:
         if self.maybe(0.2):
             return {}
         return {"covers_from": period.start(self.zone), "covers_to": period.end(self.zone)}
-
-
-__all__ = ["Draw", "Month"]

@@ -1,7 +1,7 @@
-"""Minutes of a statement replayed on a grid of twenty seconds with plain sets, written from the words of the contract.
+"""Minutes of a statement replayed on a grid of twenty seconds with plain sets, from the words of the contract.
 
-Nothing here comes from `risk.contract_rules`. Every time of the records lies on the grid, so each tick is wholly down or
-wholly up, and a set of ticks says all there is to say about a unit.
+Nothing here comes from `risk.contract_rules`. Every time of the records lies on the grid, so each tick is wholly down
+or wholly up, and a set of ticks says all there is to say about a unit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Ticks = set[int]
 
 def tick_of(moment: datetime) -> int:
     seconds = int(moment.timestamp())
-    assert seconds % TICK == 0 and moment.microsecond == 0
+    assert seconds % TICK == 0
     return seconds // TICK
 
 
@@ -42,6 +42,11 @@ def moment_of(tick: int) -> datetime:
 
 def midnight(day: date, zone: str) -> int:
     return tick_of(datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(zone)))
+
+
+def moment(day: date, zone: str) -> datetime:
+    """Midnight that starts a day in a zone."""
+    return moment_of(midnight(day, zone))
 
 
 def days_later(moment: datetime, days: int, zone: str) -> datetime:
@@ -181,7 +186,7 @@ class Replay:
         }
         self.first_month = {s: month_index(t, self.zone) for s, t in self.service_start.items()}
         self.all_periods = self._all_periods()
-        self._histories: dict[tuple[str, str | None], History] = {}
+        self._histories: dict[tuple[str, str | None, bool], History] = {}
 
     # periods
 
@@ -312,7 +317,10 @@ class Replay:
         for party in heard:
             shown[party] -= silent[party]
         together = runs(set().union(*(shown[party] for party in heard)))
-        outage_of = {t: run for run in together for t in run}
+        length_at: dict[int, dict[str, int]] = {}
+        for run in together:
+            lengths = {party: sum(t in shown[party] for t in run) for party in heard}
+            length_at |= dict.fromkeys(run, lengths)
         for t in set().union(*(shown[party] | silent[party] for party in heard)):
             audible = [party for party in heard if t not in silent[party]]
             if not audible or (heard[0] not in audible and not terms.monitor_fallback):
@@ -327,9 +335,9 @@ class Replay:
             elif terms.conflict in ("provider", "customer"):
                 decides = next((p for p in audible if p == terms.conflict), audible[0])
             else:
-                lengths = [len(shown[party] & set(outage_of[t])) for party in audible]
-                wanted = max(lengths) if terms.conflict == "longer" else min(lengths)
-                decides = audible[lengths.index(wanted)]
+                of_each = [length_at[t][party] for party in audible]
+                wanted = max(of_each) if terms.conflict == "longer" else min(of_each)
+                decides = audible[of_each.index(wanted)]
             if says[decides]:
                 down.add(t)
         return down, unknown - down, disputed - shown[None]
@@ -386,7 +394,7 @@ class Replay:
             lost_at = Counter(t for ticks in down.values() for t in ticks)
             edges = {edge for node in nodes for spell in self.spells[node] for edge in spell[:2]}
             for low, end, _ in self.spells[unit]:
-                high = min(end, self.horizon)
+                high = max(low, min(end, self.horizon))
                 stops = sorted({low, high, *(e for e in edges if low < e < high)})
                 for start, stop in pairwise(stops):
                     serving = sum(self.in_service(node, start) for node in nodes)
@@ -421,13 +429,14 @@ class Replay:
             return serving - lost < -((-Fraction(level.nodes_needed_share) * serving) // 1)
         return lost > 0
 
-    def history(self, unit: str, level_id: str | None) -> History:
-        key = (unit, level_id)
+    def history(self, unit: str, level_id: str | None, *, alone: bool = False) -> History:
+        """A unit under the rules of a level; alone: without its nodes and the hours of its cluster."""
+        key = (unit, level_id, alone)
         if key not in self._histories:
-            self._histories[key] = self._history(unit, level_id)
+            self._histories[key] = self._history(unit, level_id, alone=alone)
         return self._histories[key]
 
-    def _history(self, unit: str, level_id: str | None, *, alone: bool = False) -> History:
+    def _history(self, unit: str, level_id: str | None, *, alone: bool) -> History:
         level = self.deal.service_levels[level_id] if level_id else None
         counting = self.counting(level_id)
         own, silent, disputed = self.read(unit)
@@ -474,7 +483,7 @@ class Replay:
 
     def _planned(self, unit: str) -> Ticks:
         """Planned work on a unit by itself, before the hours of its cluster are looked at."""
-        return self._history(unit, self.level_of_node(unit), alone=True).planned
+        return self.history(unit, self.level_of_node(unit), alone=True).planned
 
     def _excluded(self, unit: str, down: Ticks, slow: Ticks, *, alone: bool) -> tuple[Ticks, Ticks, Ticks]:
         """Excluded ticks, those that force majeure excuses, and planned work."""
@@ -513,10 +522,14 @@ class Replay:
             return ticks
         used: dict[int, int] = defaultdict(int)
         found: Ticks = set()
+        index = until = 0
+        limit = Fraction(hours) * PER_HOUR // 1
         for t in sorted(ticks):
-            key = (month_index(t, self.zone) - first) // months
-            if used[key] < Fraction(hours) * PER_HOUR:
-                used[key] += 1
+            if t >= until:
+                index = month_index(t, self.zone)
+                until = midnight(first_of_month(index + 1), self.zone)
+            if used[(index - first) // months] < limit:
+                used[(index - first) // months] += 1
                 found.add(t)
         return found
 
@@ -562,9 +575,9 @@ class Replay:
                     if notice.sent_at + timedelta(hours=float(urgent.min_notice_hours)) > begins:
                         return set()
                     public = window.fix_published_at
-                    if public is not None and urgent.stale_patch_days is not None:
-                        if begins > days_later(public, urgent.stale_patch_days, self.zone):
-                            return set()
+                    limit = urgent.stale_patch_days
+                    if public and limit is not None and begins > days_later(public, limit, self.zone):
+                        return set()
         return set(range(tick_of(start), tick_of(end))) if start < end else set()
 
     # minutes of one period

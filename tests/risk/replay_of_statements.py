@@ -14,13 +14,9 @@ from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from schemas.cancellation import BadMonths, CumulativeHours, SingleOutage
-from schemas.incidents import Notice
-from schemas.service_levels import ServiceLevel
 from replay_of_minutes import (
     PER_HOUR,
     PER_MINUTE,
-    TICK,
     Case,
     MinutesOfPeriod,
     Replay,
@@ -30,15 +26,23 @@ from replay_of_minutes import (
     month_index,
     months_later,
     runs,
-    tick_of,
 )
 
+from schemas.cancellation import BadMonths, CumulativeHours, SingleOutage
+from schemas.incidents import Notice
+from schemas.service_levels import ServiceLevel
+
 HOLIDAYS = frozenset(
-    date.fromisoformat(day)
-    for day in (
-        "2025-12-25 2026-01-01 2026-01-19 2026-02-12 2026-02-16 2026-05-25 2026-06-19 2026-07-03 2026-07-04 2026-09-07 2026-10-12 2026-11-03 2026-11-11 2026-11-26 2026-12-25 2027-01-01 2027-01-18 2027-02-12 2027-02-15 "
-        "2027-05-31 2027-06-19 2027-06-18 2027-07-04 2027-07-05"
-    ).split()
+    date(year, month, day)
+    for year, days in {
+        2025: ((12, 25),),
+        2026: (
+            *((1, 1), (1, 19), (2, 12), (2, 16), (5, 25), (6, 19), (7, 3), (7, 4), (9, 7), (10, 12), (11, 3), (11, 11)),
+            *((11, 26), (12, 25)),
+        ),
+        2027: ((1, 1), (1, 18), (2, 12), (2, 15), (5, 31), (6, 18), (6, 19), (7, 4), (7, 5)),
+    }.items()
+    for month, day in days
 )
 """Holidays in New York around the months that are replayed."""
 
@@ -366,7 +370,9 @@ class Money(Replay):
         order = [name for name in self.deal.service_levels if name in sums]
         chosen = max(order, key=lambda name: sums[name])
         if rule == "choose_one":
-            named = [n for n in self.claims(period) if n.service_level in sums]
+            units = set().union(*(self.names(line.unit) for line in lines))
+            claims = [n for n in self.claims(period) if not n.unit_ids or units & set(n.unit_ids)]
+            named = [n for n in claims if n.service_level in sums]
             if named:
                 chosen = str(named[0].service_level)
         for line in lines:
@@ -538,6 +544,3 @@ def _reduced(lines: list[Decimal], room: Decimal) -> list[Decimal]:
 
 def replay(case: Case) -> Result:
     return Money(case).replay()
-
-
-__all__ = ["TICK", "Case", "Result", "replay", "tick_of"]

@@ -133,6 +133,14 @@ def test_work_outside_the_announced_times_and_repair_after_them_count():
     assert steps(line, "excluded-downtime.while-it-lasts")
 
 
+def test_the_step_of_an_allowance_says_that_its_minutes_are_those_excluded():
+    terms = deal({"scheduled": {"cap_unit_month_hours": "1"}})
+    (step,) = steps(result(terms, OUTAGE, WORK, [notice("2026-11-01T00:00")]).lines[0], "scheduled-maintenance.cap")
+    assert step.result == 60  # of 240; the other 180 count
+    assert step.rule.startswith("at most 1 hours of one unit in the month from 2026-11-01 on may be excluded")
+    assert step.rule.endswith("; excluded")
+
+
 def test_the_allowance_of_a_month_starts_anew_at_local_midnight():
     terms = deal({"scheduled": {"cap_unit_month_hours": "1"}}, measurement={"zone": "America/New_York"})
     outage = [down("2026-12-01T02:00", "2026-12-01T08:00")]  # 21:00 to 03:00 in New York
@@ -149,7 +157,9 @@ def test_too_many_slots_under_work_at_once_is_said():
     found = result(terms, outages, WORK, [sent], units)
     (check,) = found.checks
     assert (check.result, check.inputs["greatest_share"]) == (False, Fraction(2, 3))
-    assert any("66.7% of the slots" in note for note in found.notes)
+    (note,) = [note for note in found.notes if "66.7% of the slots" in note]
+    assert "not more than 50.0% are allowed (scheduled-maintenance.at-once): the promise was not kept" in note
+    assert check.paragraph == "scheduled-maintenance.at-once"
     assert result(terms, outages[:1], WORK, [sent], units).checks[0].result
 
 

@@ -220,6 +220,22 @@ def test_the_clock_runs_only_while_the_unit_is_in_service_and_its_fee_of_the_mon
     assert replaced(deal(FOUR_HOURS), [down("2026-11-01T20:00", "2026-11-02T04:00")], units=units)[0][2] == "0.00"
 
 
+def test_a_late_replacement_of_a_unit_by_the_hour_is_taken_of_the_hours_of_its_month():
+    # November has 721 hours in Chicago: 19.20 for each are 13,843.20, of which three started periods are 30%
+    by_hour = node(monthly_fee="14016", hourly_price="19.20", accrues_by_hour=True)
+    terms = deal(FOUR_HOURS, measurement={"zone": "America/Chicago"})
+    broken = [down("2026-11-10T00:00", "2026-11-11T06:00")]
+    (line,) = lines(terms, Records(broken, (), (), [by_hour]))
+    assert (line.base, line.credit) == (Fraction("13843.20"), usd("4152.96"))
+    (base,) = [step for step in line.steps if "hour of the calendar month" in step.rule]
+    assert (base.paragraph, base.result) == ("replacement-times.credit", usd("13843.20"))
+    assert (base.inputs["hourly_price"], base.inputs["hours"]) == (Decimal("19.20"), 721)
+    # one whose fee is by the month keeps it, and says so
+    (line,) = lines(terms, Records(broken, (), (), [node()]))
+    assert line.credit == usd("6000.00")
+    assert usd("20000.00") in [step.result for step in line.steps]
+
+
 def test_late_replacements_are_told_with_the_moment_at_which_they_became_late():
     incidents = [
         down("2026-11-02T00:00", "2026-11-02T09:00"),

@@ -265,6 +265,92 @@ def test_what_a_late_claim_loses_is_not_computed_where_it_is_not_stated():
     assert result(terms, FIVE_HOURS, notices=[claim("2026-12-05T00:00")]).total == usd("2000.00")
 
 
+OPEN_FROM = {"credits.process.window_from": "from what it runs is not said"}
+TEN_DAYS = {"mode": "claimed", "window_days": 10, "late": "forfeit"}
+
+
+@pytest.mark.parametrize(
+    ("asked_on", "owed"),
+    [
+        ("2026-11-20T23:59", "2000.00"),  # ten days from 10 November, start and end of the outage
+        ("2026-11-21T00:00", None),  # late from the outage on, not from the end of the month on
+        ("2026-12-10T23:59", None),
+        ("2026-12-11T00:00", "0.00"),  # late by each reading
+    ],
+)
+@pytest.mark.parametrize("is_claimed", [True, False])
+def test_a_claim_is_late_where_it_is_late_by_each_reading_of_a_blank_start(asked_on, owed, is_claimed):
+    terms = deal(credits={"process": TEN_DAYS}, unknown=OPEN_FROM)
+    covers = {"covers_from": at("2026-11-01T00:00"), "covers_to": at("2026-12-01T00:00")}
+    more = {"notices": [claim(asked_on, **covers)]} if is_claimed else {"as_of": at(asked_on)}
+    (line,) = result(terms, FIVE_HOURS, **more).lines
+    assert line.claim_by is None
+    assert line.claim_by_readings == (at("2026-11-21T00:00"), at("2026-12-11T00:00"))
+    if owed is None:
+        assert line.not_computed == (
+            "a claim is late from 2026-11-21 by one reading and from 2026-12-11 by another, and "
+            "credits.process.window_from is not stated: from what it runs is not said"
+        )
+    else:
+        assert (line.not_computed, line.payable) == (None, usd(owed))
+
+
+def test_a_blank_start_makes_no_difference_where_a_late_claim_is_good_or_all_readings_agree():
+    good = deal(credits={"process": {**TEN_DAYS, "late": "none"}}, unknown=OPEN_FROM)
+    assert result(good, FIVE_HOURS, as_of=at("2026-11-25T00:00")).total == usd("2000.00")
+    months = {"mode": "claimed", "window_months": 3, "late": "forfeit"}
+    agree = deal(credits={"process": months}, unknown=OPEN_FROM)
+    last_day = [down("2026-11-30T01:00", 5)]  # start, end and month end on one day
+    assert result(agree, last_day).lines[0].claim_by == at("2027-03-01T00:00")
+    assert result(agree, last_day, as_of=at("2027-03-01T00:00")).total == usd("0.00")
+
+
+def test_what_a_claim_late_by_each_reading_loses_is_not_computed_where_it_is_not_stated():
+    unknown = {**OPEN_FROM, "credits.process.late": "what becomes of a late claim was not found"}
+    terms = deal(credits={"process": {"mode": "claimed", "window_days": 10}}, unknown=unknown)
+    late = result(terms, FIVE_HOURS, as_of=at("2027-01-10T00:00")).lines[0]
+    assert late.not_computed is not None
+    assert late.not_computed.startswith("the claim is late, and credits.process.late is not stated")
+    either = result(terms, FIVE_HOURS, as_of=at("2026-11-25T00:00")).lines[0]
+    assert either.not_computed is not None
+    assert "by one reading" in either.not_computed
+
+
+def rules_of(found: Statement, paragraph: str) -> list[tuple[str, object]]:
+    return [(step.rule, step.result) for step in found.lines[0].steps if step.paragraph == paragraph]
+
+
+def test_the_step_of_a_claim_says_what_is_on_record():
+    terms = deal(credits={"process": FORFEIT})
+    (found,) = rules_of(result(terms, FIVE_HOURS, notices=[claim("2026-12-05T00:00")]), "credit-process.claim")
+    assert found[0].endswith("the claim on record is")
+    assert found[1] is True
+    (found,) = rules_of(result(terms, FIVE_HOURS, as_of=at("2027-03-01T00:00")), "credit-process.claim")
+    assert found[0].endswith("no claim is on record; one made when this is stated is")
+    assert found[1] is False
+
+
+def test_the_steps_of_a_line_speak_of_it_alone_and_of_no_row_where_none_applies():
+    missed, met = result(deal(), FIVE_HOURS), result(deal(), [])
+    assert rules_of(missed, "service-levels.table") == [
+        ("the target of the row is an availability of at least 0.995 in the period", False)
+    ]
+    assert "the one that credits most applies" in rules_of(missed, "credit-schedule.bands")[0][0]
+    assert rules_of(met, "credit-schedule.bands") == [
+        ("no row of the table has an upper edge above the availability; credited", Decimal(0))
+    ]
+
+
+def test_an_open_incident_counts_up_to_the_cut_off_only_if_it_starts_before_it():
+    open_ones = [
+        Incident(id=f"node-001 {start}", level="node", unit_id="node-001", started_at=at(start))
+        for start in ("2026-11-10T00:00", "2026-11-29T00:00")
+    ]
+    notes = result(deal(), open_ones, as_of=at("2026-11-14T00:00")).notes
+    assert "Incidents node-001 2026-11-10T00:00 have no end on record and count up to 2026-11-14 00:00 UTC." in notes
+    assert any("node-001 2026-11-29T00:00" in note and "they count nothing here" in note for note in notes)
+
+
 # statements and objections
 
 
@@ -272,7 +358,18 @@ def test_a_statement_over_christmas_can_be_disputed_for_twenty_business_days():
     terms = deal(measurement={"business_calendars": ["US-NY"]})
     found = result(terms, FIVE_HOURS, notices=[stated("2026-12-10T12:00")]).settlements[0]
     assert (found.stated_on, found.object_by) == (date(2026, 12, 10), at("2027-01-12T00:00"))
+    assert found.object_by_if_stated_when_due is None
     assert result(terms, FIVE_HOURS).settlements[0].object_by is None
+
+
+def test_a_statement_not_received_yet_can_be_disputed_from_the_day_on_which_it_is_due():
+    terms = deal(measurement={"business_calendars": ["US-NY"], "zone": "America/New_York"})
+    found = result(terms, FIVE_HOURS).settlements[0]
+    assert objection.statement_due((at("2026-11-01T04:00"), at("2026-12-01T05:00")), terms).value == at(
+        "2026-12-15T05:00"
+    )
+    # received on Monday, 14 December: twenty Business Days without Christmas, New Year and 18 January end on 13 January
+    assert found.object_by_if_stated_when_due == at("2027-01-14T05:00")
 
 
 def test_the_statement_of_a_month_is_due_on_its_tenth_business_day():

@@ -28,6 +28,7 @@ from slakit.reports.credit_statement.steps import Told
 from slakit.reports.credit_statement.worked import worked
 from slakit.reports.rounding import NBSP
 from slakit.reports.tables import Table
+from slakit.statements.words import NOTHING_READ
 
 ROWS_AND_STEPS = 18
 """Rows of the table and steps of the worked line that fit the first page together. [1]"""
@@ -93,6 +94,8 @@ def _headline(facts: Facts) -> str:
     total, unknown = facts.document["total"], facts.document["not_computed"]
     nothing = not Decimal(total["amount"])
     days = sum(line["days_added"] for line in facts.lines())
+    if facts.document.get("nothing_read"):
+        return NOTHING_READ
     if unknown and nothing:
         return f"What is owed for {facts.span()} cannot be computed from these terms."
     if days and nothing:

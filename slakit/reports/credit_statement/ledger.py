@@ -106,10 +106,11 @@ def _under(lines: list[Line]) -> str:
 
 def notes(facts: Facts) -> tuple[str, ...]:
     """Return what a reader must know besides."""
-    said = (*facts.document["not_computed"], *facts.document["notes"])
+    warnings = facts.document.get("warnings", ())
+    said = (*warnings, *facts.document["not_computed"], *facts.document["notes"])
     found = [sentence(times_in_zone(words, facts.zone)) for words in said]
     for log in facts.document["logs"]:
-        found += log["notes"]
+        found += [words for words in log["notes"] if words not in warnings]
         found += [
             f"{log['file']}: {figures.count(times)} records say {reason}." for reason, times in log["left_out"].items()
         ]

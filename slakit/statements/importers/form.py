@@ -46,3 +46,5 @@ class Form:
     """Raises `DealError` where the whole file must be refused; single lines are skipped instead."""
     holds_outages: bool = True
     """False for files that are recognised only to be refused with the true reason, such as acceptance tests."""
+    is_snapshot: bool = False
+    """Whether a file shows one moment, so that it says nothing of the time after it was taken."""

@@ -57,6 +57,22 @@ class Imported:
     notes: tuple[str, ...] = ()
     healthy_units: frozenset[str] = frozenset()
     """Units that a snapshot shows as healthy, which end what an older one shows."""
+    named_units: frozenset[str] = frozenset()
+    """Units of which a file of readings speaks, be they up or down."""
+    covers: tuple[datetime, datetime] | None = None
+    """Stretch of which a file of readings speaks; outside it nothing is known of its units."""
+    captured_at: datetime | None = None
+    """When a snapshot was taken, where the file itself or its name says it."""
+    warnings: tuple[str, ...] = ()
+    """Those of the notes without which the result would be misread."""
+
+
+MOST_NAMED_TWICE = 20
+"""Times that come twice which are named with their unit; the bounds hold all. [1]"""
+TWICE = (
+    "a local time comes twice in the night when clocks are put back: the first is taken where nothing shows which, "
+    "the other is an hour later"
+)
 
 
 class Collector:
@@ -78,6 +94,10 @@ class Collector:
         self.bounds: list[Bound] = []
         self.notes: dict[str, None] = {}
         self.healthy_units: set[str] = set()
+        self.named_units: set[str] = set()
+        self.covers: tuple[datetime, datetime] | None = None
+        self.captured_at: datetime | None = None
+        self._twice: list[tuple[str, Literal["started_at", "ended_at"], datetime, datetime]] = []
 
     def incident(
         self,
@@ -121,7 +141,9 @@ class Collector:
             )
         except ValidationError as error:
             if counts:
-                self.skip(line, raw, "; ".join(str(e["msg"]) for e in error.errors()), private)
+                self.skip(
+                    line, raw, "; ".join(str(e["msg"]).removeprefix("Value error, ") for e in error.errors()), private
+                )
             return None
         self.incidents.append(found)
         self.used += counts
@@ -156,6 +178,16 @@ class Collector:
         """Note that a time is known only within bounds."""
         self.bounds.append(bound)
 
+    def comes_twice(
+        self, incident: str, name: Literal["started_at", "ended_at"], taken: datetime, other: datetime
+    ) -> None:
+        """Name a time of an incident that may be either of two, because clocks were put back that night."""
+        self._twice.append((incident, name, taken, other))
+
+    def taken(self, at: datetime) -> None:
+        """Remember when a snapshot was taken by its own words, the latest time where it gives several."""
+        self.captured_at = at if self.captured_at is None else max(self.captured_at, at)
+
     def note(self, words: str) -> None:
         """Say once what a reader of the result must know."""
         self.notes[words] = None
@@ -167,6 +199,7 @@ class Collector:
     def finish(self) -> Imported:
         """Return what was found."""
         left_out = sum(self.left_out.values())
+        self._name_what_comes_twice()
         return Imported(
             file=self.log.name,
             form=self.form,
@@ -181,4 +214,22 @@ class Collector:
             bounds=tuple(self.bounds),
             notes=tuple(self.notes),
             healthy_units=frozenset(self.healthy_units),
+            named_units=frozenset(self.named_units),
+            covers=self.covers,
+            captured_at=self.captured_at,
         )
+
+    def _name_what_comes_twice(self) -> None:
+        if not self._twice:
+            return
+        units = {incident.id: incident.unit_id for incident in self.incidents}
+        self.note(TWICE)
+        for incident, name, taken, other in self._twice[:MOST_NAMED_TWICE]:
+            what = "starts" if name == "started_at" else "ends"
+            self.note(
+                f"{units.get(incident, incident)} {what} at {taken:%Y-%m-%d %H:%M:%S} UTC as read, or at "
+                f"{other:%Y-%m-%d %H:%M:%S} UTC: the record alone does not show which"
+            )
+        rest = len(self._twice) - MOST_NAMED_TWICE
+        if rest > 0:
+            self.note(f"{rest} more times that come twice are among the bounds of this log in the JSON")

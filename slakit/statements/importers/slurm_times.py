@@ -9,10 +9,6 @@ from slakit.statements.importers.imported import Bound, Collector
 from slakit.statements.importers.refusal import refused
 from slakit.statements.importers.times import TimeError
 
-TWICE = (
-    "a local time comes twice in the night when clocks are put back: the first is taken where nothing shows which, "
-    "the other is an hour later"
-)
 NOT_YET = frozenset({"unknown", "none", "n/a", "(null)", "0", "infinite"})
 """Spellings of a time that Slurm does not have, in lower case."""
 
@@ -59,7 +55,7 @@ def bound_twice(found: Collector, incident: str, started: Reading, ended: Readin
     """Note a start or an end that comes twice in the night when clocks are put back."""
     if started.later is not None:
         found.bound(Bound(incident, "started_at", started.at, started.later))
-        found.note(TWICE)
+        found.comes_twice(incident, "started_at", started.at, started.later)
     if ended is not None and ended.later is not None:
         found.bound(Bound(incident, "ended_at", ended.at, ended.later))
-        found.note(TWICE)
+        found.comes_twice(incident, "ended_at", ended.at, ended.later)

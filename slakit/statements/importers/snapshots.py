@@ -152,6 +152,7 @@ def paired(older: Imported, newer: Imported, older_at: datetime, newer_at: datet
         bounds=tuple(bounds),
         notes=tuple(notes),
         healthy_units=newer.healthy_units,
+        captured_at=newer_at,
     )
 
 

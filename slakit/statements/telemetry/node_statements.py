@@ -27,7 +27,7 @@ from slakit.statements.telemetry.lines import table
 from slakit.statements.telemetry.rows import IntArray
 from slakit.statements.telemetry.spells import Spells, Telemetry, telemetry
 from slakit.statements.telemetry.times import microseconds
-from slakit.statements.units import unit_names
+from slakit.statements.units import no_unit_named, unit_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,6 +51,8 @@ class NodeStatements:
     """Nodes of the contract that the file does not name; readings leave their time unknown."""
     by_exact_rules: int
     """Lines made by the exact rules. [1]"""
+    warnings: tuple[str, ...] = ()
+    """What the figures would be misread without."""
 
 
 def node_statements(
@@ -69,7 +71,8 @@ def node_statements(
     Raises
     ------
     DealError
-        When the file as a whole cannot be read, or two of its names are one unit of the contract.
+        When the file as a whole cannot be read, two of its names are one unit of the contract, none of its units is a
+        node of the contract, or its readings stand so far apart that most of the time would be unknown.
     MissingTermError
         When there are no nodes, no months, no service level of nodes or no currency.
     NotComputedError
@@ -80,7 +83,12 @@ def node_statements(
     levels = {name: level for name, level in deal.service_levels.items() if level.level == "node"}
     _check(deal, asked, nodes, levels)
     read = telemetry(path.name, path, deal.measurement.monitor_interval_seconds, zone)
+    interval = deal.measurement.monitor_interval_seconds
+    if read.spacing is not None:
+        read.spacing.check(read.source.name, interval)
     names, without_fee = _places(read, deal, fees, nodes)
+    if read.units and (names < 0).all():
+        raise no_unit_named(read.units, nodes)
     bounds = (*(m.start(deal.measurement.zone) for m in asked), asked[-1].end(deal.measurement.zone))
     edges = np.array([microseconds(moment) for moment in bounds])
     spells = _of_nodes(read, names, len(nodes), int(edges[0]), int(edges[-1]))
@@ -97,6 +105,7 @@ def node_statements(
         without_fee=without_fee,
         without_rows=tuple(nodes[i] for i in sorted(set(range(len(nodes))) - set(names.tolist()))),
         by_exact_rules=len(exactly),
+        warnings=() if read.spacing is None else (read.spacing.words(interval),),
     )
 
 

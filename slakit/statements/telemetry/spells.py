@@ -13,6 +13,7 @@ from slakit.statements.telemetry.account import Account
 from slakit.statements.telemetry.rows import OPEN_END, IntArray, Names, batches
 from slakit.statements.telemetry.runs import Runs, runs
 from slakit.statements.telemetry.source import READINGS, Source, source_of
+from slakit.statements.telemetry.spacing import Spacing, spacing_of
 from slakit.statements.telemetry.times import MICROSECONDS
 
 MOST_INTERVALS = 3
@@ -66,6 +67,8 @@ class Telemetry:
     until: IntArray | None
     """End of what the last reading of each unit says, same shape. [us]"""
     account: Account
+    spacing: Spacing | None = None
+    """How far readings stand apart, where those of most units stand further apart than a reading holds."""
 
     def unknown_outside(self, start: int, end: int) -> Spells:
         """Return the time from `start` to `end` before the first reading of each unit and after its last. [us]"""
@@ -101,10 +104,11 @@ def telemetry(name: str, content: Path | bytes, interval_seconds: int, zone: str
     source = source_of(name, content)
     names, account = Names(), Account()
     holds_us = interval_seconds * MOST_INTERVALS * MICROSECONDS
-    first = until = None
+    first = until = spacing = None
     if source.columns == READINGS:
         said = runs(source, names, account, zone, holds_us)
         spells, (first, until) = of_runs(said, holds_us), _covered(said, len(names.names), holds_us)
+        spacing = spacing_of(said, holds_us)
     else:
         spells = _of_rows(source, names, account, zone)
     account.listed.sort(key=lambda skipped: skipped.line or 0)
@@ -118,6 +122,7 @@ def telemetry(name: str, content: Path | bytes, interval_seconds: int, zone: str
         None if first is None else first[order],
         None if until is None else until[order],
         account,
+        spacing,
     )
 
 

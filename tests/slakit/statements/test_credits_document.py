@@ -11,7 +11,10 @@ import pytest
 from slakit.json_text import json_text
 from slakit.reports.credit_statement import lines_csv
 from slakit.reports.credit_statement.statement import html
+from slakit.reports.credits_terminal import right_words
 
+WINDOWS = "id,kind,starts_at,ends_at,unit_ids,notice_id\nw1,scheduled,2026-10-12T05:00Z,2026-10-12T07:00Z,n05,m1\n"
+NOTICES = "id,kind,sent_at,unit_ids\nm1,maintenance,2026-10-01T00:00Z,n05\n"
 LINE_KEYS = {
     "period", "service_level", "unit", "window_minutes", "down_minutes", "excluded_minutes", "disregarded_minutes",
     "counted_minutes", "unknown_minutes", "availability", "credit_fraction", "credit", "steps", "claim_by",
@@ -131,3 +134,26 @@ def test_what_two_monitors_dispute_is_priced_under_each_reading(ridge, state):
     assert totals["provider"] == totals["shorter"] == document["total"]["amount"]
     assert totals["customer"] == totals["longer"] != totals["provider"]
     assert any("disputed minutes" in note for note in document["notes"])
+
+
+def test_the_note_on_planned_work_at_once_cites_the_clause_of_its_check(state, ridge):
+    deal = ridge.replace("{notice_days: 7, cap_unit", '{notice_days: 7, max_concurrent_fraction: "0.05", cap_unit')
+    found = state(deal=deal, windows=WINDOWS, notices=NOTICES, numbered=True).document
+    (check,) = found["checks"]
+    assert (check["paragraph"], check["result"]) == ("scheduled-maintenance.at-once", False)
+    assert check["clause"]
+    (note,) = [note for note in found["notes"] if note.startswith("Planned work took")]
+    assert f"(clause {check['clause']})" in note
+    assert "scheduled-maintenance" not in note
+
+
+def test_a_right_to_leave_is_told_in_the_words_of_the_clause():
+    right = {
+        "unit": "n01",
+        "scope": "order",
+        "form": "single_outage",
+        "arises": "2026-10-05T00:00:00Z",
+        "exercise_from": "2026-10-05T00:00:00Z",
+        "exercise_by": None,
+    }
+    assert "a right to end this Agreement as a whole (single outage) arose" in right_words(right, "UTC")

@@ -8,9 +8,12 @@ import pytest
 
 from schemas.errors import DealError, MissingTermError
 from slakit.load import load_deal
+from slakit.reports.credit_statement.statement import html
+from slakit.reports.credits_terminal import answer, read_words
 from slakit.statements.gather import Sources, gathered
 from slakit.statements.importers.form import Options
 from slakit.statements.record_files import read_records
+from slakit.statements.words import NOTHING_READ
 
 HEAD = "unit_id,started_at,ended_at,cause,cause_party\n"
 ONE = HEAD + "n02,2026-10-03T07:14Z,2026-10-03T14:41Z,xid 79,provider\n"
@@ -32,11 +35,130 @@ def test_a_log_name_leads_to_its_unit_by_id_or_pattern_in_any_case(state, name):
 )
 def test_a_name_that_fits_no_unit_is_listed_with_its_records_and_counts_nothing(state, name):
     row = f"{name},2026-10-03T07:14Z,2026-10-03T14:41Z,xid 79,provider\n"
-    found = state(HEAD + row + row.replace("07:14", "06:14"))
+    met = "n03,2026-10-03T07:14Z,2026-10-03T07:24Z,nic,provider\n"
+    found = state(HEAD + met + row + row.replace("07:14", "06:14"))
     assert found.gathered.not_mapped == {name: 2}
-    assert not found.gathered.records.incidents
+    assert [incident.unit_id for incident in found.gathered.records.incidents] == ["n03"]
     assert found.document["not_mapped"] == {name: 2}
     assert found.document["total"]["amount"] == "0.00"
+
+
+PROMETHEUS = (
+    '{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"__name__":"up","instance":"%s"},'
+    '"values":[[1791000000,"1"],[1791000060,"%s"],[1791000120,"1"]]}]}}'
+)
+
+
+@pytest.mark.parametrize("seen", ["0", "1"])
+def test_a_log_of_which_no_record_belongs_to_a_unit_is_refused_with_the_names_of_both_sides(state, ridge, seen):
+    log = {"prom_json": PROMETHEUS % ("n02:9100", seen)}
+    with pytest.raises(DealError, match="no record of the logs belongs to a unit of the contract") as caught:
+        state(log)
+    said = str(caught.value)
+    assert all(words in said for words in ("n02:9100", "n01, n02, n03", "log_names", "--units"))
+    named = ridge.replace('"{}.ridge.example"', '"{}:*"')
+    assert state(log, named).document["total"]["amount"] == "0.00"
+
+
+def test_a_log_of_strangers_beside_one_of_units_is_named(state):
+    strangers = HEAD + "login1,2026-10-03T07:14Z,2026-10-03T14:41Z,xid 79,provider\n"
+    document = state({"a_csv": ONE, "b_csv": strangers}).document
+    assert document["warnings"] == ["b.csv: none of its records belongs to a unit of the contract"]
+    assert document["total"] == state(ONE).document["total"]
+
+
+def test_a_log_without_a_row_says_that_nothing_was_read(state):
+    document = state(HEAD).document
+    assert document["nothing_read"]
+    assert answer(document) == NOTHING_READ
+    assert NOTHING_READ in html(state(HEAD).deal, document)
+    assert not state(ONE).document["nothing_read"]
+
+
+def test_a_period_before_any_unit_is_in_service_is_refused_with_the_first_day(state):
+    with pytest.raises(DealError, match=r"2025-11, in which no unit is in service: the first .* from 2026-01-12"):
+        state(ONE, periods="2025-11")
+    assert state(ONE, periods="2025-12..2026-01").document["periods"]
+
+
+def test_a_period_after_the_time_of_the_statement_is_refused(state):
+    with pytest.raises(DealError, match=r"2026-10, of which nothing is known at 2026-10-01 05:00 UTC"):
+        state(ONE, as_of=datetime(2026, 10, 1, 5, tzinfo=UTC))
+    assert state(ONE, as_of=datetime(2026, 10, 1, 5, 1, tzinfo=UTC)).document["periods"]
+
+
+def test_where_every_record_is_skipped_the_missing_period_says_why(state):
+    with pytest.raises(DealError, match="no outage on record") as caught:
+        state(HEAD + "n02,2026-10-03T14:41Z,2026-10-03T07:14Z,xid 79,provider\n", periods=None)
+    said = str(caught.value)
+    assert "1 of the records skipped, the first (log.csv, line 2) because" in said
+    assert "Value error" not in said
+
+
+KUBERNETES = (
+    '{"kind":"Node","metadata":{"name":"n02"},"status":{"conditions":[{"type":"Ready","status":"False",'
+    '"reason":"KubeletNotReady","message":"runtime","lastTransitionTime":"2026-10-03T07:00:00Z"}]}}'
+)
+SCRAPE = 'DCGM_FI_DEV_XID_ERRORS{gpu="1",Hostname="n02"} 79\n'
+
+
+def minutes_of(found, unit):
+    (line,) = [one for one in found.document["periods"] if one["unit"] == unit]
+    return line["down_minutes"], line["unknown_minutes"]
+
+
+def test_a_snapshot_is_known_up_to_its_capture_and_unknown_after_it(state):
+    taken = datetime(2026, 10, 3, 9, tzinfo=UTC)
+    found = state({"nodes_json": KUBERNETES}, options=Options(captured_at=taken))
+    end = datetime(2026, 11, 1, 5, tzinfo=UTC)
+    assert minutes_of(found, "n02") == (120, (end - taken).total_seconds() / 60)
+    assert "nodes.json was taken at 2026-10-03 09:00:00 UTC" in found.document["warnings"][0]
+    assert next(read_words(found.document)).startswith("nodes.json was taken")
+
+
+def test_a_snapshot_that_nobody_dates_counts_on_and_says_so_first(state):
+    found = state({"nodes_json": KUBERNETES})
+    assert minutes_of(found, "n02")[1] == 0
+    assert "--captured-at" in found.document["warnings"][0]
+    assert "--captured-at" in next(read_words(found.document))
+
+
+def test_a_scrape_knows_no_downtime_before_it_or_after_it(state):
+    taken = datetime(2026, 10, 3, 9, tzinfo=UTC)
+    found = state({"scrape_prom": SCRAPE}, options=Options(captured_at=taken))
+    assert minutes_of(found, "n02") == (0, (datetime(2026, 11, 1, 5, tzinfo=UTC) - taken).total_seconds() / 60)
+
+
+def test_a_snapshot_that_dates_itself_is_known_up_to_that(state):
+    reply = {
+        "last_update": 1791018000,  # 2026-10-03 09:00 UTC
+        "meta": {},
+        "errors": [],
+        "nodes": [{"name": "n02", "state": ["DOWN"], "reason": "gpu", "reason_changed_at": 1791010800}],
+    }
+    found = state({"nodes_json": json.dumps(reply)})
+    assert minutes_of(found, "n02")[0] == 120
+
+
+def test_of_two_snapshots_the_newer_is_the_end_of_what_is_known(files, ridge):
+    head = "HOSTNAMES|STATE|REASON|USER|TIMESTAMP\n"
+    down = "n02|down|gpu|root|2026-10-03T07:00:00\n"
+    written = files(deal_yaml=ridge, a_psv=head + down, b_psv=head + down)
+    taken = (datetime(2026, 10, 3, 8, tzinfo=UTC), datetime(2026, 10, 3, 11, tzinfo=UTC))
+    sources = Sources((written["a_psv"], written["b_psv"]), captured=taken)
+    found = gathered(load_deal(written["deal_yaml"]).deal, sources, Options(zone="UTC"))
+    assert [
+        (one.state, one.started_at.hour, one.ended_at and one.ended_at.hour) for one in found.records.incidents
+    ] == [
+        ("down", 7, 11),
+        ("unknown", 11, None),
+    ]
+
+
+def test_a_log_with_more_incidents_than_a_statement_can_show_is_refused(state, monkeypatch):
+    monkeypatch.setattr("slakit.statements.gather.MOST_INCIDENTS", 1)
+    with pytest.raises(DealError, match=r"2 incidents; expected at most 1 in one statement; .*--nodes"):
+        state(ONE + "n03,2026-10-03T07:14Z,2026-10-03T07:24Z,nic,provider\n")
 
 
 def test_a_name_that_two_patterns_lead_to_different_units_is_refused(state, ridge):
@@ -202,3 +324,16 @@ def test_what_is_no_record_file_is_refused(tmp_path, name, text):
     path.write_text(text)
     with pytest.raises(DealError, match="found"):
         read_records(path, "windows")
+
+
+def test_a_file_of_units_without_a_row_is_an_error_and_not_the_units_of_the_deal(state):
+    with pytest.raises(DealError, match="a file without a unit"):
+        state(ONE, units="unit_id,level,service,monthly_fee\n")
+
+
+@pytest.mark.parametrize("kind", ["units", "windows"])
+def test_a_file_without_rows_and_with_columns_of_nothing_is_refused(tmp_path, kind):
+    path = tmp_path / "junk.csv"
+    path.write_text("hello,world\n")
+    with pytest.raises(DealError, match="the column 'hello'"):
+        read_records(path, kind)

@@ -134,6 +134,9 @@ def test_the_hour_that_comes_twice_is_read_first_with_a_bound():
         (two.id, timedelta(hours=1)),
     }
     assert any("an hour later" in note for note in found.notes)
+    named = [note for note in found.notes if note.startswith("gx-0")]
+    assert "gx-07 starts at 2026-10-25 00:30:00 UTC as read, or at 2026-10-25 01:30:00 UTC" in named[0]
+    assert "gx-08 starts at" in named[1] or "gx-08 ends at" in named[1]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Published schedules on the same log: the right cents, a row for each, and a reason where nothing is paid."""
 
 import json
+import re
+from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -92,11 +94,70 @@ def test_what_pays_most_stands_first_and_what_is_not_computed_last(cooling):
 
 
 def test_a_late_claim_is_lost_and_said(league):
-    from datetime import UTC, datetime
-
     row = row_of(league(COOLING, as_of=datetime(2026, 3, 1, tzinfo=UTC)), "aws-ec2-instance", "instance")
     assert row["credit"]["amount"] == "0.00"
     assert row["reason"] == "it was not claimed in time"
+
+
+def test_a_year_later_no_schedule_that_forfeits_late_claims_pays_although_it_leaves_the_start_open(league):
+    rows = league(COOLING, as_of=datetime(2026, 12, 1, tzinfo=UTC))
+    for schedule in ("coreweave-tos-single", "google-gce-single"):
+        row = row_of(rows, schedule)
+        assert (row["credit"]["amount"], row["reason"]) == ("0.00", "it was not claimed in time")
+    for schedule in ("vultr", "oci-generic"):
+        row = row_of(rows, schedule)
+        assert row["credit"] is None
+        assert row["reason"] == "the claim is late, and what becomes of a late claim was not found"
+
+
+def test_the_last_day_of_a_claim_is_the_earliest_where_the_start_is_open_and_says_so(cooling):
+    row = row_of(cooling, "coreweave-tos-single")  # ten days from 28 November
+    assert row["claimable_until"] == "2025-12-09T00:00:00Z"
+    assert "earliest" in row["claimable_until_is"]
+    stated = row_of(cooling, "nebius-mk8s")
+    assert (stated["claimable_until"], stated["claimable_until_is"]) == ("2025-12-15T00:00:00Z", None)
+
+
+def test_no_reason_names_a_path_of_a_deal_or_tells_to_edit_a_schedule(league, cooling):
+    late = league(COOLING, as_of=datetime(2026, 12, 1, tzinfo=UTC))
+    for row in (*cooling["rows"], *late["rows"]):
+        assert not re.search(r"[a-z]_[a-z]|credits\.|measurement\.", row["reason"] or "")
+
+
+def test_where_the_clock_starts_with_a_notice_that_is_not_there_no_availability_is_shown(cooling):
+    row = row_of(cooling, "nebius-vm")
+    assert "notice" in row["reason"]
+    assert (row["availability"], row["availability_percent"], row["counted_minutes"]) == (None, None, None)
+
+
+PUBLIC = ROOT / "examples" / "incidents" / "public-outages.csv"
+TWO_CLOCKS = "us-east-1-2021-12-07"
+
+
+@pytest.mark.parametrize(
+    ("monitor", "minutes", "credit"), [("provider-clock", 412, "100000.00"), ("outside-clock", 549, "300000.00")]
+)
+def test_each_of_two_clocks_is_a_log_of_its_own(all_schedules, monitor, minutes, credit):
+    options, fee = Options(unit_id=TWO_CLOCKS), Money(Decimal(1_000_000), "USD")
+    row = row_of(compared(all_schedules, (PUBLIC,), options, fee, monitor=monitor), "aws-ec2-region")
+    assert (row["counted_minutes"], row["credit"]["amount"]) == (minutes, credit)
+
+
+@pytest.mark.parametrize("unit", [TWO_CLOCKS, None])
+def test_two_monitors_of_one_unit_are_refused_by_name(all_schedules, unit):
+    found = rf"'{TWO_CLOCKS}' by 2 monitors: provider-clock, outside-clock; .*--monitor provider-clock"
+    with pytest.raises(DealError, match=found):
+        compared(all_schedules, (PUBLIC,), Options(unit_id=unit), Money(Decimal(1), "USD"))
+
+
+def test_a_monitor_that_no_record_names_is_refused(all_schedules):
+    with pytest.raises(DealError, match="--monitor: found 'clock'; expected one of provider-clock, outside-clock"):
+        compared(all_schedules, (PUBLIC,), Options(unit_id=TWO_CLOCKS), Money(Decimal(1), "USD"), monitor="clock")
+
+
+def test_a_single_monitor_need_not_be_chosen(league):
+    log = COOLING.replace("cause\n", "cause,monitor_id\n").replace("cooling\n", "cooling,ours\n")
+    assert row_of(league(log), "aws-ec2-region")["credit"]["amount"] == "300000.00"
 
 
 def test_the_table_is_json(cooling):

@@ -21,12 +21,14 @@ from schemas.deal import Deal
 from schemas.errors import DealError, MissingTermError, NotComputedError
 from schemas.incidents import Incident, UnitService
 from schemas.periods import Month
+from slakit.load import load_deal
 from slakit.statements.importers.find import form_of
 from slakit.statements.importers.form import Options
 from slakit.statements.importers.log import Log
 from slakit.statements.telemetry import rows, runs, source, states, times
 from slakit.statements.telemetry.node_statements import node_statements
 from slakit.statements.telemetry.spells import Telemetry, telemetry
+from slakit.statements.units import contracted_units
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 INTERVAL = 60
@@ -587,3 +589,95 @@ def test_what_is_missing_for_statements_of_nodes_is_said(tmp_path):
         node_statements(path, deal({"minute_rule": "exact_seconds"}), [node("a")], [MARCH])
     with pytest.raises(DealError, match="one name for one node"):
         node_statements(written(tmp_path, readings((0, "a", "up"), (0, "A", "up"))), deal(), [node("a")], [MARCH])
+
+
+# --- readings further apart than the contract's monitor reads ---------------------------------------------------------
+
+
+def spaced(seconds: int, units: str = "ab", readings_each: int = 60) -> bytes:
+    return readings(*((i * seconds / 60, unit, "up") for i in range(readings_each) for unit in units))
+
+
+def as_log(data: bytes) -> Any:
+    log = Log("readings.csv", data)
+    return form_of(log).read(log, Options(monitor_interval_seconds=INTERVAL))
+
+
+def as_nodes(tmp_path: Path, data: bytes) -> Any:
+    return node_statements(written(tmp_path, data), deal(), [node("a"), node("b")], [MARCH])
+
+
+def test_readings_that_would_leave_a_quarter_of_the_time_unknown_are_refused_as_a_log_and_as_a_table(tmp_path):
+    words = (
+        r"readings about every 300 s under a monitor of every 60 s, which would leave 40% .*monitor_interval_seconds"
+    )
+    for ask in (as_log, lambda data: as_nodes(tmp_path, data)):
+        with pytest.raises(DealError, match=words):
+            ask(spaced(300))
+
+
+def test_readings_a_little_too_far_apart_are_read_with_a_loud_note_as_a_log_and_as_a_table(tmp_path):
+    words = (
+        "readings come about every 200 s, the contract's monitor every 60 s (measurement.monitor_interval_seconds): "
+        "the time beyond three intervals after each reading is unknown"
+    )
+    found = as_log(spaced(200))
+    assert (found.notes[0], found.warnings) == (words, (words,))
+    assert as_nodes(tmp_path, spaced(200)).warnings == (words,)
+
+
+@pytest.mark.parametrize("seconds", [60, 180])
+def test_readings_close_enough_have_no_such_note(tmp_path, seconds):
+    assert as_log(spaced(seconds)).warnings == as_nodes(tmp_path, spaced(seconds)).warnings == ()
+
+
+def test_a_long_silence_of_a_monitor_is_unknown_and_refuses_nothing():
+    early = [(i, unit, "up") for i in range(60) for unit in "ab"]
+    found = as_log(readings(*early, *((5000 + i, unit, "up") for i, unit, _ in early)))
+    assert found.warnings == ()
+    assert {incident.state for incident in found.incidents} == {"unknown"}
+
+
+def test_one_slow_unit_among_many_refuses_nothing():
+    slow = [(5.0 * i, "a", "up") for i in range(60)]
+    assert as_log(readings(*slow, *((i, unit, "up") for i in range(300) for unit in "bc"))).warnings == ()
+
+
+def test_a_file_with_more_spells_than_a_statement_can_show_names_the_table_of_nodes(monkeypatch):
+    monkeypatch.setattr("slakit.statements.importers.formats.telemetry.MOST_SPELLS", 1)
+    data = readings(*((i, "a", "down" if i in (3, 9) else "up") for i in range(20)))
+    with pytest.raises(DealError, match=r"2 spells in which a unit was not up.*--nodes"):
+        as_log(data)
+
+
+def test_a_table_of_nodes_of_strangers_is_refused_with_the_names_of_both_sides(tmp_path):
+    with pytest.raises(DealError, match="they name x, y; expected names of units of the contract: a, b"):
+        as_nodes(tmp_path, spaced(60, "xy"))
+
+
+def test_the_statement_and_the_table_of_nodes_know_and_do_not_know_the_same_minutes(tmp_path, state, ridge):
+    said = [(i * 3, unit, "down" if 500 <= i < 900 else "up") for i in range(1, 9_000) for unit in ("n01", "n02")]
+    said += [(i * 3, "n03", "up") for i in range(4_000, 5_000)]
+    data = readings(*said)
+    document = state({"readings_csv": data.decode()}, periods="2026-03").document
+    path = tmp_path / "deal.yaml"
+    path.write_text(ridge)
+    terms = load_deal(path).deal
+    table = node_statements(written(tmp_path, data), terms, contracted_units(terms), [MARCH]).lines
+    minutes = {line["unit"]: (line["counted_minutes"], line["unknown_minutes"]) for line in document["periods"]}
+    assert minutes == {row["unit"]: (row["counted_minutes"], row["unknown_minutes"]) for row in table.to_dicts()}
+    assert minutes["n01"][1] > 0  # the file ends before the month does
+    assert minutes["n12"][1] == 31 * 1440 - 60  # no reading of it, in a month that loses an hour
+
+
+def test_two_files_of_readings_that_follow_each_other_leave_no_time_unknown(state):
+    def part(first: int, last: int) -> str:
+        names = [f"n{i:02d}" for i in range(1, 13)]
+        rows = [(i * 3, unit, "up") for i in range(first, last) for unit in names]
+        return readings(*rows).decode()
+
+    whole = 31 * 24 * 20 + 100  # steps of three minutes, beyond the end of the month in Chicago
+    both = state({"a_csv": part(100, 7_000), "b_csv": part(7_000, whole)}, periods="2026-03").document["periods"]
+    assert {line["unknown_minutes"] for line in both} == {0}
+    alone = state({"a_csv": part(100, 7_000)}, periods="2026-03").document["periods"]
+    assert min(line["unknown_minutes"] for line in alone) > 20_000

@@ -82,6 +82,7 @@ def read(log: Log, options: Options) -> Imported:
                 continue
         else:
             at = taken = taken or snapshots.time_of(log, clock, options)
+        found.taken(at.later or at.at)
         gpu = labels.get("UUID") or labels.get("gpu") or labels.get("device") or ""
         key = (unit, gpu, effect.code, at.at)
         if key in seen:  # one row for each slice of a GPU
@@ -147,4 +148,4 @@ def _sniff(log: Log) -> int:
     return 90 if re.search(r"(?m)^DCGM_FI_[A-Z0-9_]{1,80}[{ ]", log.head) else 0
 
 
-FORMS = (Form("dcgm-exporter", "Metrics of the DCGM exporter, one scrape", _sniff, read),)
+FORMS = (Form("dcgm-exporter", "Metrics of the DCGM exporter, one scrape", _sniff, read, is_snapshot=True),)

@@ -98,6 +98,7 @@ def _add(found: Collector, clock: Clock, record: _Record, options: Options) -> N
     )
     if made is not None and at.later is not None:
         found.bound(Bound(made.id, "started_at", at.at, at.later))
+        found.comes_twice(made.id, "started_at", at.at, at.later)
     found.note("a fault of a switch is open until another record ends it: this log does not say when it was repaired")
 
 

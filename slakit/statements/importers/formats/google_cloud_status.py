@@ -29,7 +29,10 @@ def read(log: Log, options: Options) -> Imported:
     for record in json_records.once_each(json_records.elements(log), found):
         _add(found, record, clock, options)
     clock.check()
-    found.note("units are the provider's services by place, not units of the customer: their outage is evidence only")
+    found.note(
+        "units are the provider's services by place: a record counts only where a unit of the contract bears that "
+        "name, or names it in log_names"
+    )
     found.note("each place that an incident lists is taken as affected from its begin to its end")
     return found.finish()
 

@@ -232,4 +232,4 @@ def _sniff(log: Log) -> int:
     return 90 if re.search(r'"kind"\s*:\s*"(?:Node|NodeList)"', log.head) else 0
 
 
-FORMS = (Form("kubernetes-nodes", "Nodes of Kubernetes, JSON", _sniff, read),)
+FORMS = (Form("kubernetes-nodes", "Nodes of Kubernetes, JSON", _sniff, read, is_snapshot=True),)

@@ -43,6 +43,8 @@ def read(log: Log, options: Options) -> Imported:
     elif "time" in keys and any(key.startswith("gpu_") for key in keys):
         made = [one for record in records for one in _sample(found, clock, record, options)]
         clock.check()
+        for check in made:
+            found.taken(check.at)
         checks.add(found, made, options)
     else:
         raise refused(log.name, "JSON lines of another kind", "SuperBench's diagnosis or monitor", "name its format")
@@ -66,6 +68,7 @@ def _defect(found: Collector, clock: Clock, record: Element, options: Options) -
     if measured is None:
         found.unknown_state(f"{category}: results missing" if "_miss" in details else f"category {category}")
     at = snapshots.time_of(found.log, clock, options)
+    found.taken(at.later or at.at)
     made = found.incident(
         line=record.line,
         raw=record.raw,
@@ -81,7 +84,7 @@ def _defect(found: Collector, clock: Clock, record: Element, options: Options) -
     )
     if made is not None:
         found.bound(Bound(made.id, "started_at", None, at.later or at.at))
-    found.note("a snapshot: a defect began at some time before the run, and is open until another record ends it")
+    found.note("a snapshot: a defect began at some time before the run, and nothing here shows what came after it")
 
 
 def _sample(found: Collector, clock: Clock, record: Element, options: Options) -> list[Check]:
@@ -136,4 +139,4 @@ def _sniff(log: Log) -> int:
     return 85 if "time" in keys and any(re.fullmatch(r"gpu_\w{1,40}:\d{1,3}", key) for key in keys) else 0
 
 
-FORMS = (Form("node-health-json", "Findings and samples of SuperBench, JSON lines", _sniff, read),)
+FORMS = (Form("node-health-json", "Findings and samples of SuperBench, JSON lines", _sniff, read, is_snapshot=True),)

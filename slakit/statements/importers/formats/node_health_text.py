@@ -77,6 +77,7 @@ def _read_azure(log: Log, options: Options) -> Imported:
         process = _PROCESS.search(words) if not options.with_names else None
         private = (process[1],) if process else ()
         at = snapshots.time_of(log, clock, options)
+        found.taken(at.later or at.at)
         made = found.incident(
             line=number,
             raw=line,
@@ -95,7 +96,7 @@ def _read_azure(log: Log, options: Options) -> Imported:
         if made is not None:
             found.bound(Bound(made.id, "started_at", None, at.later or at.at))
     if found.incidents:
-        found.note("a snapshot: a finding began at some time before it, and is open until another record ends it")
+        found.note("a snapshot: a finding began at some time before it, and nothing here shows what came after it")
     return found.finish()
 
 
@@ -107,7 +108,10 @@ def _without(text: str, private: tuple[str, ...]) -> str:
 
 def _read_oracle(log: Log, options: Options) -> Imported:
     found, clock = Collector(log, "node-health-text"), Clock(log, options)
-    checks.add(found, list(_oracle(found, clock, options)), options)
+    made = list(_oracle(found, clock, options))
+    for check in made:
+        found.taken(check.at)
+    checks.add(found, made, options)
     return found.finish()
 
 
@@ -188,4 +192,4 @@ def _sniff(log: Log) -> int:
     return 88 if hosts and 2 * hosts >= len(lines) else 0
 
 
-FORMS = (Form("node-health-text", "Results of node health checks, text", _sniff, read),)
+FORMS = (Form("node-health-text", "Results of node health checks, text", _sniff, read, is_snapshot=True),)

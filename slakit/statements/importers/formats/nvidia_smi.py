@@ -192,6 +192,7 @@ def _add(found: Collector, gpu: _Gpu, at: Reading, options: Options) -> None:
     if options.unit_id is None:
         raise snapshots.needs_unit(found.log)
     line, raw, effect = max(gpu.faults, key=lambda one: gpu_faults.RANK[one[2].state or "unknown"])
+    found.taken(at.later or at.at)
     card = ", ".join(part for part in (gpu.uuid, f"serial {gpu.serial}" if gpu.serial else "") if part)
     made = found.incident(
         line=line,
@@ -208,7 +209,7 @@ def _add(found: Collector, gpu: _Gpu, at: Reading, options: Options) -> None:
     )
     if made is not None:
         found.bound(Bound(made.id, "started_at", None, at.later or at.at))
-    found.note("a snapshot: a finding began at some time before it, and is open until another record ends it")
+    found.note("a snapshot: a finding began at some time before it, and nothing here shows what came after it")
 
 
 def _time(log: Log, clock: Clock, options: Options, written: re.Match[str] | None) -> Reading:
@@ -257,4 +258,4 @@ def _sniff(log: Log) -> int:
     return 75 if len(columns) > 2 and _is_query(columns) else 0
 
 
-FORMS = (Form("nvidia-smi", "Output of nvidia-smi -q or --query-gpu", _sniff, read),)
+FORMS = (Form("nvidia-smi", "Output of nvidia-smi -q or --query-gpu", _sniff, read, is_snapshot=True),)

@@ -146,8 +146,10 @@ def _add(
         found.bound(Bound(made.id, "started_at", None, start.at))
     elif start.later is not None:
         found.bound(Bound(made.id, "started_at", start.at, start.later))
+        found.comes_twice(made.id, "started_at", start.at, start.later)
     if end is not None and end.later is not None:
         found.bound(Bound(made.id, "ended_at", end.at, end.later))
+        found.comes_twice(made.id, "ended_at", end.at, end.later)
     if end is not None:
         differences.compare(row, start.at, end.at)
 

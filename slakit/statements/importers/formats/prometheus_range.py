@@ -17,7 +17,7 @@ from slakit.statements.importers import json_records
 from slakit.statements.importers.form import Form, Options
 from slakit.statements.importers.imported import Bound, Collector, Imported
 from slakit.statements.importers.json_records import Element
-from slakit.statements.importers.log import Log
+from slakit.statements.importers.log import Log, printable
 from slakit.statements.importers.refusal import refused
 from slakit.statements.importers.spells import Beat, Spell, spells
 from slakit.statements.importers.times import TimeError, from_epoch
@@ -96,7 +96,9 @@ def read(log: Log, options: Options) -> Imported:
         f"readings every {seconds:g} s from {first:%Y-%m-%dT%H:%M:%SZ} to {last:%Y-%m-%dT%H:%M:%SZ}: nothing is known "
         f"outside, and a start or an end is known to {seconds:g} s"
     )
+    found.covers = (first, last + step)
     for one in series:
+        found.named_units.add(printable(one.unit.strip())[:200])
         _add(found, one, step, first, last)
     return found.finish()
 

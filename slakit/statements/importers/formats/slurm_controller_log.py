@@ -255,6 +255,8 @@ class _Reader:
             earliest = silent_since
         if earliest is not None or spell.latest is not None:
             self.found.bound(Bound(made.id, "started_at", earliest or spell.since.at, spell.since.later or latest))
+            if spell.since.later is not None:
+                self.found.comes_twice(made.id, "started_at", spell.since.at, spell.since.later)
             slurm_times.bound_twice(self.found, made.id, Reading(spell.since.at), end)
         else:
             slurm_times.bound_twice(self.found, made.id, spell.since, end)

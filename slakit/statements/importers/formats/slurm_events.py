@@ -190,7 +190,7 @@ def _bounds(found: Collector, incident: str, start: Reading, end: Reading | None
             "a node that did not respond may have failed up to SlurmdTimeout, 300 s by default, before TimeStart"
         )
         if start.later is not None:
-            found.note(slurm_times.TWICE)
+            found.comes_twice(incident, "started_at", start.at, start.later)
         start = Reading(start.at)
     slurm_times.bound_twice(found, incident, start, end)
 

@@ -52,6 +52,8 @@ def read(log: Log, options: Options) -> Imported:
         words = warning.get("description") if isinstance(warning, Mapping) else warning
         found.note(f"a warning of the interface: {str(words)[:120]}")
     taken = options.captured_at or _taken(root)
+    if taken is not None:
+        found.taken(taken)
     records = [one for element in json_records.elements(log, "nodes") if (one := _node(found, element, options))]
     slurm_snapshots.add(found, records, taken, options)
     return found.finish()
@@ -173,4 +175,4 @@ def _sniff(log: Log) -> int:
     return 90 if is_reply and "jobs" not in keys else 0
 
 
-FORMS = (Form("slurm-restd", "Slurm nodes, JSON of slurmrestd or scontrol", _sniff, read),)
+FORMS = (Form("slurm-restd", "Slurm nodes, JSON of slurmrestd or scontrol", _sniff, read, is_snapshot=True),)

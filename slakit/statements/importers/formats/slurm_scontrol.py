@@ -14,7 +14,7 @@ from slakit.statements.host_lists import expanded
 from slakit.statements.importers import slurm_blocks, slurm_reasons, slurm_snapshots, slurm_times
 from slakit.statements.importers.clock import Clock
 from slakit.statements.importers.form import Form, Options
-from slakit.statements.importers.imported import Collector, Imported
+from slakit.statements.importers.imported import TWICE, Collector, Imported
 from slakit.statements.importers.log import WITHHELD, Log
 from slakit.statements.importers.refusal import refused
 from slakit.statements.importers.slurm_blocks import Block
@@ -161,7 +161,7 @@ def _reservation(found: Collector, block: Block, clock: Clock, options: Options)
         found.skip(block.line, raw, "ends before it begins", private)
         return
     if start.later is not None or end.later is not None:
-        found.note(slurm_times.TWICE)
+        found.note(TWICE)
     found.note(NOTICE)
     if REPEATED & set(flags):
         found.note(REPEATS)
@@ -187,7 +187,7 @@ def _sniff_reservations(log: Log) -> int:
 
 
 FORMS = (
-    Form("slurm-scontrol-node", "Slurm nodes, scontrol show node", _sniff_nodes, read_nodes),
+    Form("slurm-scontrol-node", "Slurm nodes, scontrol show node", _sniff_nodes, read_nodes, is_snapshot=True),
     Form(
         "slurm-scontrol-reservation",
         "Slurm reservations, scontrol show reservation",

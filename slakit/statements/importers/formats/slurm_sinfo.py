@@ -77,6 +77,8 @@ def _read(log: Log, options: Options, form: str) -> Imported:
     slurm_times.check_zone(clock)
     has_times = bool(set(header.names) & set(TIMES))
     taken = None if has_times and options.captured_at is None else _taken(log, clock, options)
+    if taken is not None:
+        found.taken(taken)
     slurm_snapshots.add(found, records, taken, options)
     if not has_states:
         found.note(
@@ -209,6 +211,6 @@ def _sniff_reasons(log: Log) -> int:
 
 
 FORMS = (
-    Form("slurm-sinfo", "Slurm nodes and their states, sinfo", _sniff, read),
-    Form("slurm-sinfo-reason", "Slurm reasons of nodes, sinfo -R", _sniff_reasons, read_reasons),
+    Form("slurm-sinfo", "Slurm nodes and their states, sinfo", _sniff, read, is_snapshot=True),
+    Form("slurm-sinfo-reason", "Slurm reasons of nodes, sinfo -R", _sniff_reasons, read_reasons, is_snapshot=True),
 )

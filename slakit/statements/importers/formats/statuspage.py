@@ -68,7 +68,10 @@ def read(log: Log, options: Options) -> Imported:
         elif latest[_key(record)] is record:
             _add(found, record, clock, options, page)
     clock.check()
-    found.note("units are components of the provider's page, not units of the customer: their outage is evidence only")
+    found.note(
+        "units are components of the provider's page: a record counts only where a unit of the contract bears the "
+        "name of its component, or names it in log_names"
+    )
     return found.finish()
 
 

@@ -24,6 +24,8 @@ from slakit.statements.telemetry.spells import MOST_INTERVALS, Spells, Telemetry
 from slakit.statements.telemetry.times import at
 
 ID = "telemetry"
+MOST_SPELLS = 50_000
+"""Spells that one statement works out step by step; a file with more goes through the table of nodes. [1]"""
 
 
 def _sniff(log: Log) -> int:
@@ -43,7 +45,8 @@ def _read(log: Log, options: Options) -> Imported:
     Raises
     ------
     DealError
-        When the interval of the monitor is not known, or the file as a whole cannot be read.
+        When the interval of the monitor is not known, the file as a whole cannot be read, its readings stand so far
+        apart that much of the time would be unknown, or it holds more spells than a statement can work out.
     """
     if options.monitor_interval_seconds is None:
         raise refused(
@@ -53,8 +56,18 @@ def _read(log: Log, options: Options) -> Imported:
             "give a deal with measurement.monitor_interval_seconds",
         )
     read = telemetry(log.name, log.data, options.monitor_interval_seconds, options.zone)
+    if read.spacing is not None:
+        read.spacing.check(log.name, options.monitor_interval_seconds)
     spells = _within_the_file(read)
-    account = read.account
+    if len(spells) > MOST_SPELLS:
+        raise refused(
+            log.name,
+            f"{len(spells):,} spells in which a unit was not up",
+            f"at most {MOST_SPELLS:,} in a statement, which shows each with its steps",
+            "make the table of nodes with --nodes, or give a shorter time or fewer units",
+        )
+    account, covered = read.account, _covered(read)
+    warnings = () if read.spacing is None else (read.spacing.words(options.monitor_interval_seconds),)
     left_out = Counter(account.left_out)
     if account.skipped > len(account.listed):
         left_out["skipped, not listed"] = account.skipped - len(account.listed)
@@ -68,16 +81,24 @@ def _read(log: Log, options: Options) -> Imported:
         left_out=dict(sorted(left_out.items())),
         duplicates=account.duplicates,
         unknown_states=dict(sorted(account.unknown_states.items())),
-        notes=_notes(read, options.monitor_interval_seconds),
+        notes=(*warnings, *_notes(read, options.monitor_interval_seconds)),
+        named_units=frozenset(read.units),
+        covers=None if covered is None else (at(covered[0]), at(covered[1])),
+        warnings=warnings,
     )
+
+
+def _covered(read: Telemetry) -> tuple[int, int] | None:
+    """Return the stretch of which a file of readings speaks, None for rows of spells. [us]"""
+    if read.first is None or read.until is None or not len(read.units):
+        return None
+    return int(read.first.min()), int(read.until.max())
 
 
 def _within_the_file(read: Telemetry) -> Spells:
     """Return the spells with the silence of units that begin later, or end earlier, than the file does."""
-    if read.first is None or read.until is None or not len(read.units):
-        return read.spells
-    silent = read.unknown_outside(int(read.first.min()), int(read.until.max()))
-    return Spells.together(read.spells, silent)
+    covered = _covered(read)
+    return read.spells if covered is None else Spells.together(read.spells, read.unknown_outside(*covered))
 
 
 def _incidents(log: Log, read: Telemetry, spells: Spells, options: Options) -> tuple[Incident, ...]:
