@@ -103,7 +103,9 @@ def _incidents(register: Register) -> Iterator[str]:
             f"Incidents of {some(idle)} count for no line: no service level measures that unit. What they brought "
             "about elsewhere counts where it is on record."
         )
-    open_ones = [i for i in register.records.incidents if i.ended_at is None and i.readmitted_at is None]
+    open_ones = [
+        i for i in register.records.incidents if i.ended_at is None and i.readmitted_at is None and i.state != "unknown"
+    ]
     until = f"{register.open_until:%Y-%m-%d %H:%M} UTC"
     begun = [i.id for i in open_ones if i.started_at < register.open_until]
     later = [i.id for i in open_ones if i.started_at >= register.open_until]

@@ -55,6 +55,8 @@ def details(document: Document) -> Iterator[str]:
     missed = {(line["service_level"], line["unit"]) for line in document["periods"] if line["target_met"] is False}
     if missed:
         yield sentence(f"{counted(len(missed), 'unit', 'units')} missed a target")
+    elif document.get("nothing_read"):
+        yield "Whether a unit missed its target is not known."
     else:
         yield "No unit missed its target."
     if document["claim_by"]:

@@ -6,6 +6,7 @@ import csv
 import io
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from slakit.documents.pdf import document_time
@@ -16,15 +17,18 @@ from slakit.statements.credits import Stated
 from slakit.statements.files import statement_pdf
 from slakit.statements.incident_files import guarded
 
+CLAIM = "claim"
+"""What the statement in the pack is made for."""
 EVIDENCE = ("unit", "state", "started_at", "ended_at", "minutes", "cause", "file", "line", "text")
 
 
 def claim_pack(stated: Stated) -> bytes:
     """Return the pack as a zip archive; the same statement gives the same bytes.
 
-    It holds `claim-notice.pdf` and `claim-notice.txt` (the letter), `credit-statement.pdf` (the computation, with
-    terms and records inside), `lines.csv`, `evidence.csv` and `statement.json`.
+    It holds `claim-notice.pdf` and `claim-notice.txt` (the letter), `credit-statement.pdf` (the computation, headed as
+    the customer's own, with terms and records inside), `lines.csv`, `evidence.csv` and `statement.json`.
     """
+    stated = replace(stated, document={**stated.document, "made_for": CLAIM})
     files = {
         "claim-notice.pdf": print_letter(stated.deal, stated.document).content,
         "claim-notice.txt": letter_text(stated.deal, stated.document).encode(),

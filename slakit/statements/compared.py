@@ -14,7 +14,6 @@ from schemas.incidents import Incident
 from schemas.money import Money, total
 from schemas.periods import Period
 from slakit.load import LoadedDeal
-from slakit.reports.clauses import Clauses
 from slakit.statements.credits import Stated, number, periods_of, stated
 from slakit.statements.gather import Sources
 from slakit.statements.importers.form import Options
@@ -45,7 +44,7 @@ def against(
         form=form,
         periods=f"{asked[0]}..{asked[-1]}",
         as_of=as_of,
-        clauses=Clauses(ours.asked["clauses"]),
+        clauses=ours.clauses,
     )
     periods = periods_of(ours.deal, f"{asked[0]}..{asked[-1]}", (), None, ours.gathered.records.units)
     ours.document["against"] = compared(ours, theirs, periods, as_of)

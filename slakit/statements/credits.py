@@ -14,6 +14,7 @@ from risk.contract_rules.exclusion_ledger import exclusion_ledger
 from risk.contract_rules.intervals import exact_minutes, length, union
 from risk.contract_rules.lines import Line, Right, Settlement, Statement
 from risk.contract_rules.measurement_period import month_span, period_calendar
+from risk.contract_rules.objection import statement_due
 from risk.contract_rules.records import Records
 from risk.contract_rules.register import Register
 from risk.contract_rules.statement import statement
@@ -32,8 +33,13 @@ from slakit.statements.importers.form import Options
 from slakit.statements.terms import as_carried
 from slakit.statements.units import check_known
 
-ABOUT = ("logs", "not_mapped", "merged", "warnings", "nothing_read", "manifest", "against")
-"""Parts of a statement that say where its records came from, and how another side's differ."""
+ABOUT = ("logs", "not_mapped", "merged", "warnings", "nothing_read", "manifest", "against", "made_for")
+"""Parts of a statement that say where its records came from, how another side's differ, and what it was made for."""
+CITED = (
+    "credit-process.claim", "credit-process.late", "credit-process.no-statement", "monitor-evidence.objection",
+    "monitor-evidence.silent", "monitor-evidence.conflict", "outage-clock.minimum",
+)  # fmt: skip
+"""Paragraphs that pages cite whether or not a step rests on them."""
 _PARAGRAPH = re.compile(r"\(([a-z][a-z0-9-]*\.[a-z][a-z0-9-]*)\)")
 PERCENT_PLACES = 6
 """Digits of an availability in percent after the point."""
@@ -47,19 +53,15 @@ class Stated:
     gathered: Gathered
     statement: Statement
     document: dict[str, Any]
+    clauses: Clauses
 
     @property
     def asked(self) -> dict[str, Any]:
         """Return what must be asked again to make the same statement of the same records."""
-        cited = {
-            step["paragraph"]: step["clause"]
-            for holder in (*self.document["periods"], *self.document["settlements"], *self.document["rights"])
-            for step in holder["steps"]
-        }
         return {
             "periods": self.document["asked"],
             "as_of": self.document["as_of"],
-            "clauses": {paragraph: number for paragraph, number in sorted(cited.items()) if number},
+            "clauses": dict(sorted(self.clauses.numbers.items())),
             "about": {name: self.document[name] for name in ABOUT if name in self.document},
         }
 
@@ -110,10 +112,12 @@ def stated(
             "data_sha256": data_sha256(),
             "logs": {log.imported.file: log.sha256 for log in found.logs},
             "records": dict(found.files),
+            **({} if clauses.copy is None else {"contract_sha256": clauses.copy}),
             "versions": versions(),
         },
     }
-    return Stated(deal, found, result, statement_document(deal, found.records, result, asked, as_of, clauses, about))
+    document = statement_document(deal, found.records, result, asked, as_of, clauses, about)
+    return Stated(deal, found, result, document, clauses)
 
 
 def periods_of(
@@ -196,12 +200,21 @@ def statement_document(
         "as_of": _moment(as_of),
         "asked": [str(period) for period in periods],
         "periods": lines,
-        "settlements": [_settlement(one, clauses) for one in result.settlements],
+        "settlements": [_settlement(one, deal, clauses) for one in result.settlements],
         "rights": [_right(right, clauses) for right in result.rights],
         "total": result.total.as_json(),
         "lost": {reason: amount.as_json() for reason, amount in result.lost.items()},
         "not_computed": not_computed,
-        "claim_by": min((line["claim_by"] for line in lines if line["claim_by"]), default=None),
+        "claim": _claim(_terms(deal, periods[-1])),
+        "claim_by": min(
+            (
+                line["claim_by"]
+                for line, found in zip(lines, result.lines, strict=True)
+                if line["claim_by"] and line["claim_received"] is None and found.payable.amount
+            ),
+            default=None,
+        ),
+        "clauses": {one: clauses.numbers[one] for one in CITED if one in clauses.numbers},
         "exclusions": _exclusions(deal, records, result, periods, as_of, clauses),
         "checks": [_step(step, clauses) for step in result.checks],
         "disputed": disputed,
@@ -269,6 +282,9 @@ def _line(line: Line, by_unit: Mapping[str, Sequence[Incident]], clauses: Clause
         "lost": {reason: amount.as_json() for reason, amount in line.lost.items()},
         "not_computed": line.not_computed,
         "claim_by": _moment(line.claim_by),
+        "claim_received": next(
+            (shown(step.inputs["claim_received"]) for step in line.steps if "claim_received" in step.inputs), None
+        ),
         "incidents": [incident.id for incident in concerned],
         "log_lines": list(dict.fromkeys(str(e) for incident in concerned for e in incident.evidence)),
         "steps": [_step(step, clauses) for step in line.steps],
@@ -353,7 +369,24 @@ def _disputed_words(disputed: Mapping[str, Any] | None) -> list[str]:
     return [f"What is owed in all turns on the disputed minutes: {amounts}."] if known else []
 
 
-def _settlement(one: Settlement, clauses: Clauses) -> dict[str, Any]:
+def _terms(deal: Deal, period: Period) -> Deal:
+    """Return the terms of a period."""
+    return deal.at(period.terms_day()) if deal.amendments else deal
+
+
+def _claim(terms: Deal) -> dict[str, Any] | None:
+    """Return what becomes of a claim that is late, None where no claim is needed."""
+    process = terms.credits.process
+    if process.mode == "automatic":
+        return None
+    late = None if terms.blank("credits.process.late") is not None else process.late
+    return {"late": late, "late_share": number(process.late_share) if late == "reduced" else None}
+
+
+def _settlement(one: Settlement, deal: Deal, clauses: Clauses) -> dict[str, Any]:
+    terms, due = _terms(deal, one.period), None
+    if one.object_by_if_stated_when_due is not None:
+        due = statement_due(month_span(one.period, terms.measurement.zone), terms).value
     return {
         "period": str(one.period),
         "service": one.service,
@@ -368,6 +401,8 @@ def _settlement(one: Settlement, clauses: Clauses) -> dict[str, Any]:
         "carried_forward": one.carried_forward.as_json(),
         "stated_on": None if one.stated_on is None else one.stated_on.isoformat(),
         "object_by": _moment(one.object_by),
+        "due_by": _moment(due),
+        "object_by_if_stated_when_due": _moment(one.object_by_if_stated_when_due),
         "steps": [_step(step, clauses) for step in one.steps],
     }
 

@@ -309,8 +309,8 @@ class Draw:
                 "unit": pick(["1", "1", "0.5", "0.333"]),
                 "month": pick([None, "0.3", "0.1", "0.0333"]),
                 "month_of": pick(["this_period", "this_period", "previous_period"]),
-                "year": pick([None, None, "0.1", "0.02"]),
-                "term": pick([None, None, "0.01"]),
+                "year": pick([None, None, "0.02", "0.003"]),
+                "term": pick([None, None, "0.004"]),
                 "carry_forward": self.maybe(0.4),
             },
             "between_levels": pick(["highest_level", "cumulative", "parent_absorbs_children", "choose_one"]),
@@ -348,7 +348,7 @@ class Draw:
         return self.pick(
             [
                 rng.randint(1, 12),
-                3 * self.pick([1, 2, 5, 60]),
+                3 * self.pick([2, 10, *[max(1, self.terms["minimum_outage_minutes"])] * 2]) + self.pick([0, 0, 1]),
                 rng.randint(1, 300),
                 3 * rng.randint(1, 300),
                 180 * rng.randint(1, 40),
@@ -414,7 +414,9 @@ class Draw:
                         shift = timedelta(seconds=TICK * self.rng.randint(0, min(10, length - 1)))
                         again = {"id": f"{known.id}-too", "monitor_id": other, "started_at": known.started_at + shift}
                         found.append(known.revise(again))
-                place += length + 3 * self.pick([0, 1, 5, 240]) + self.pick([-1, 0, 0, 1])
+                place += (
+                    length + 3 * self.pick([0, 30, *[self.terms["merge_gap_minutes"]] * 2]) + self.pick([-1, 0, 0, 1])
+                )
         return found
 
     def windows(

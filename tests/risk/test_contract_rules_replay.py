@@ -31,7 +31,8 @@ replay_of_minutes = _beside("replay_of_minutes")
 replay_of_statements = _beside("replay_of_statements")
 random_deals = _beside("random_deals")
 
-SEEDS = (*range(58), 95, 96)  # the last two have nodes in a credited cluster
+SLOW = (0, 3, 10, 19, 49, 51, 52, 56, 66)  # outages of months in small ticks
+SEEDS = (*(seed for seed in range(70) if seed not in SLOW), 95, 121, 124)
 _STATED: dict[int, tuple[Any, Statement]] = {}
 
 

@@ -73,9 +73,8 @@ class Facts:
         return figures.availability(measured, nearest)
 
     def level_words(self, line: Line) -> str:
-        """Return the service level of a line in words, with what it is for where that is not availability."""
-        name = figures.in_words(line["service_level"])
-        return name if line.get("head", "availability") == "availability" else f"{name}, {line['head']}"
+        """Return the service level of a line in words; for what is not availability, how long it took."""
+        return level_words(line)
 
     def span_short(self) -> str:
         """Return the periods stated, months cut to three letters."""
@@ -85,10 +84,10 @@ class Facts:
         return words
 
     def deadlines(self) -> dict[str, str]:
-        """Return the moment from which a claim is late, by period, of the lines for which something is owed."""
+        """Return the moment from which a claim is late, by period, of what is owed and not claimed yet."""
         found: dict[str, str] = {}
         for line in self.lines():
-            if line["claim_by"] and owed(line):
+            if line["claim_by"] and owed(line) and line["claim_received"] is None:
                 found[line["period"]] = min(line["claim_by"], found.get(line["period"], line["claim_by"]))
         return dict(sorted(found.items()))
 
@@ -100,31 +99,27 @@ class Facts:
     def with_downtime(self) -> list[Line]:
         """Return the lines that have something to say, the dearest first."""
         kept = [line for line in self.lines() if says_something(line)]
-        return sorted(
-            kept, key=lambda line: (-owed(line), -Fraction(line["counted_minutes"]), line["period"], line["unit"])
-        )
+        return sorted(kept, key=by_weight)
 
     def when(self, moment: str | None) -> str:
         """Return a moment in the contract's zone, to the second where it is not a whole minute."""
         return figures.UNDEFINED if moment is None else in_zone(moment, self.zone)
 
     def stretch(self, start: str, end: str) -> str:
-        """Return a stretch of time in the contract's zone, its day once where it begins and ends on it."""
-        first, last = self.when(start), self.when(end)
-        day, _, clock = last.partition(", ")
-        return f"{first} to {clock if first.startswith(f'{day}, ') else last}"
-
-    def last_day(self, late_from: str) -> str:
-        """Return the day whose end is the first moment that is too late."""
-        return figures.date_long(self.day_before(late_from))
-
-    def day_before(self, late_from: str) -> date:
-        """Return the last local day before a moment."""
-        return (parsed(late_from) - timedelta(microseconds=1)).astimezone(ZoneInfo(self.zone)).date()
+        """Return a stretch of time in the contract's zone."""
+        return stretch_in_zone(start, end, self.zone)
 
     def clause_of(self, paragraph: str) -> str | None:
-        """Return the printed number of a paragraph that some step of the statement names."""
-        return next((step["clause"] for step in self.steps() if step["paragraph"] == paragraph), None)
+        """Return the printed number of a paragraph that the statement cites."""
+        known = self.document["clauses"].get(paragraph)
+        return known or next((step["clause"] for step in self.steps() if step["paragraph"] == paragraph), None)
+
+    def cited(self, *paragraphs: str) -> str:
+        """Return the numbers of paragraphs in brackets, nothing where none has one."""
+        numbers = list(dict.fromkeys(number for one in paragraphs if (number := self.clause_of(one))))
+        if not numbers:
+            return ""
+        return f" (clause{'s' if len(numbers) > 1 else ''}{NBSP}{listed(numbers)})"
 
     def steps(self) -> Iterator[Mapping[str, Any]]:
         """Yield every step of the statement."""
@@ -133,13 +128,54 @@ class Facts:
 
 
 def in_zone(moment: str, zone: str) -> str:
-    """Return a moment in a zone, to the second where it is not a whole minute.
+    """Return a moment in a zone, to the second where it is not a whole minute, and which of two where it comes twice.
 
     >>> print(in_zone("2026-10-28T01:00:00Z", "America/Chicago"), in_zone("2026-10-28T01:00:40Z", "Asia/Tokyo"))
     27 Oct 2026, 20:00 28 Oct 2026, 10:00:40
+    >>> print(in_zone("2026-11-01T07:30:00Z", "America/Chicago"))
+    1 Nov 2026, 01:30 CST
     """
     at = parsed(moment)
+    local = at.astimezone(ZoneInfo(zone))
+    comes_twice = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
+    return _clock(at, zone) + (f" {_offset_name(local)}" if comes_twice else "")
+
+
+def stretch_in_zone(start: str, end: str, zone: str) -> str:
+    """Return a stretch of time in a zone, its day once where it begins and ends on it.
+
+    Where the clocks are changed in it, each end names its offset, so that its length can be followed.
+
+    >>> print(stretch_in_zone("2026-10-03T07:14:00Z", "2026-10-03T14:41:00Z", "America/Chicago"))
+    3 Oct 2026, 02:14 to 09:41
+    >>> print(stretch_in_zone("2026-11-01T06:30:00Z", "2026-11-01T07:32:00Z", "America/Chicago"))
+    1 Nov 2026, 01:30 CDT to 01:32 CST
+    """
+    first, last = in_zone(start, zone), in_zone(end, zone)
+    locals_ = [parsed(moment).astimezone(ZoneInfo(zone)) for moment in (start, end)]
+    if locals_[0].utcoffset() != locals_[1].utcoffset():
+        first, last = (f"{_clock(at, zone)} {_offset_name(at)}" for at in locals_)
+    day, _, clock = last.partition(", ")
+    return f"{first} to {clock if first.startswith(f'{day}, ') else last}"
+
+
+def _clock(at: datetime, zone: str) -> str:
     return figures.clock(at, zone) + (f":{at.second:02d}" if at.second else "")
+
+
+def _offset_name(local: datetime) -> str:
+    """Return the name of the offset of a local time, such as CST, or the offset itself where it has no name."""
+    name = f"{local:%Z}"
+    return name if name.isalpha() else f"UTC{local:%z}"
+
+
+def last_day(late_from: str, zone: str) -> str:
+    """Return the day in a zone whose end is the first moment that is too late.
+
+    >>> print(last_day("2026-12-01T06:00:00Z", "America/Chicago"))
+    30 November 2026
+    """
+    return figures.date_long((parsed(late_from) - timedelta(microseconds=1)).astimezone(ZoneInfo(zone)).date())
 
 
 def times_in_zone(words: str, zone: str) -> str:
@@ -178,6 +214,26 @@ def says_something(line: Line) -> bool:
     """Whether a line has a record, downtime, unknown time or a credit."""
     noted = ("down_minutes", "unknown_minutes", "degraded_minutes", "disputed_minutes", "days_added", "incidents")
     return line["payable"] is None or bool(owed(line)) or any(line[name] for name in noted)
+
+
+def is_of_availability(line: Line) -> bool:
+    """Whether a line measures availability, and not how long a replacement or an answer took."""
+    return bool(line["head"] == "availability")
+
+
+def level_words(line: Line) -> str:
+    """Return the service level of a line in words; for what is not availability, how long it took."""
+    if is_of_availability(line):
+        return figures.in_words(line["service_level"])
+    taken = minutes(line["counted_minutes"])
+    what = "replacement" if line["head"] == "replacement" else "first response"
+    return what if taken == figures.UNDEFINED else f"{what}, {taken}{NBSP}min"
+
+
+def by_weight(line: Line) -> tuple[object, ...]:
+    """Return by what lines are ordered: the dearest first, then those with most downtime that counts."""
+    counted = -Fraction(line["counted_minutes"])
+    return (-owed(line), not is_of_availability(line), counted, line["period"], line["unit"])
 
 
 def owed(line: Line) -> Decimal:

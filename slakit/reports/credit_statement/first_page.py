@@ -157,6 +157,8 @@ def _claim_words(facts: Facts, deadlines: Mapping[str, str]) -> str:
 
 
 def _no_miss(facts: Facts) -> str:
+    if facts.document.get("nothing_read"):
+        return "Whether a unit missed its target is not known."
     if facts.with_downtime():
         return "No unit missed its target."
     return f"None of the {figures.count(len(facts.lines()))} lines has an outage on record."

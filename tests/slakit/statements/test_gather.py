@@ -9,7 +9,7 @@ import pytest
 from schemas.errors import DealError, MissingTermError
 from slakit.load import load_deal
 from slakit.reports.credit_statement.statement import html
-from slakit.reports.credits_terminal import answer, read_words
+from slakit.reports.credits_terminal import answer, details, read_words
 from slakit.statements.gather import Sources, gathered
 from slakit.statements.importers.form import Options
 from slakit.statements.record_files import read_records
@@ -71,7 +71,9 @@ def test_a_log_without_a_row_says_that_nothing_was_read(state):
     document = state(HEAD).document
     assert document["nothing_read"]
     assert answer(document) == NOTHING_READ
-    assert NOTHING_READ in html(state(HEAD).deal, document)
+    page = html(state(HEAD).deal, document)
+    assert NOTHING_READ in page
+    assert "No unit missed its target" not in page + " ".join(details(document))
     assert not state(ONE).document["nothing_read"]
 
 
@@ -114,6 +116,7 @@ def test_a_snapshot_is_known_up_to_its_capture_and_unknown_after_it(state):
     assert minutes_of(found, "n02") == (120, (end - taken).total_seconds() / 60)
     assert "nodes.json was taken at 2026-10-03 09:00:00 UTC" in found.document["warnings"][0]
     assert next(read_words(found.document)).startswith("nodes.json was taken")
+    assert not any("count up to" in note for note in found.document["notes"])
 
 
 def test_a_snapshot_that_nobody_dates_counts_on_and_says_so_first(state):

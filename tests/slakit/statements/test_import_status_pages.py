@@ -68,6 +68,12 @@ def test_an_incident_runs_from_its_notice_to_resolved_with_monitoring_as_a_bound
     assert made.evidence[0].line == 6  # of the indented text
 
 
+def test_a_page_says_when_its_components_count_and_not_that_they_never_do():
+    notes = " ".join(read(pages(page()), "incidents.json").notes)
+    assert "counts only where a unit of the contract bears the name" in notes
+    assert "evidence only" not in notes
+
+
 def test_a_start_that_the_page_gives_is_taken_before_the_notice():
     found = read(pages(page(started_at="2027-02-03T03:00:00Z")), "incidents.json")
     assert found.incidents[0].started_at == at("2027-02-03T03:00:00+00:00")
