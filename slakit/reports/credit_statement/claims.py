@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from slakit.reports import figures
 from slakit.reports.credit_statement.facts import (
     Document,
     Facts,
     Line,
-    last_day,
     listed,
     money,
     owed,
-    parsed,
     period_words,
     sentence,
     share,
 )
+from slakit.reports.credit_statement.times import day_of, last_day
 from slakit.reports.rounding import NBSP
 
 LATER = {
@@ -43,7 +41,7 @@ def condition(document: Document) -> str:
     received = sorted({line["claim_received"] for line in lines} - {None})
     if not received:
         return " once it is claimed" if document["claim"]["late"] == "none" else " if it is claimed in time"
-    days = listed(list(dict.fromkeys(_day(moment, document["zone"]) for moment in received)))
+    days = listed(_days(received, document["zone"]))
     open_ones = [line for line in lines if line["claim_received"] is None]
     if not open_ones:
         return f", claimed on {days}"
@@ -135,11 +133,4 @@ def _last_days(lines: list[Line], zone: str) -> list[str]:
 
 
 def _days(moments: list[str], zone: str) -> list[str]:
-    return list(dict.fromkeys(_day(moment, zone) for moment in moments))
-
-
-def _day(moment: str, zone: str) -> str:
-    """Return the local day of a moment."""
-    from zoneinfo import ZoneInfo
-
-    return figures.date_long(parsed(moment).astimezone(ZoneInfo(zone)).date())
+    return list(dict.fromkeys(day_of(moment, zone) for moment in moments))

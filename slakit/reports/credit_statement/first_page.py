@@ -6,29 +6,37 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from schemas.credit_shapes import CreditBands
 from slakit.reports import figures
+from slakit.reports.credit_statement.claims import (
+    condition,
+    is_too_late,
+    lost_words,
+    maker,
+    objection_words,
+    open_claim_words,
+)
 from slakit.reports.credit_statement.facts import (
-    LEVELS,
+    LOST_UNDER,
     Facts,
     Line,
-    bare,
     counted,
     listed,
-    minutes,
     money,
-    number,
     owed,
     period_words,
     sentence,
     share,
 )
+from slakit.reports.credit_statement.lines_table import lines_table
+from slakit.reports.credit_statement.missed import missed_words
 from slakit.reports.credit_statement.steps import Told
 from slakit.reports.credit_statement.worked import worked
 from slakit.reports.rounding import NBSP
 from slakit.reports.tables import Table
-from slakit.statements.words import NOTHING_READ
+from slakit.statements.words import LOSSES, NOTHING_READ
 
 ROWS_AND_STEPS = 18
 """Rows of the table and steps of the worked line that fit the first page together. [1]"""
@@ -82,12 +90,20 @@ def rows_beside(told: tuple[Told, ...]) -> int:
 
 
 def _under(facts: Facts) -> str:
-    provider, customer = (facts.deal.party(role) for role in ("provider", "customer"))
-    who = f"{sentence(f'{provider.name} to {customer.name}')} " if provider and customer else ""
-    zone = facts.clause_of("time-money-rules.zone")
+    who = f"{made_by} " if (made_by := maker(facts)) else ""
     known = facts.document["as_of"]
     state = f" What was known at {facts.when(known)}." if known else ""
-    return f"{who}Times in {facts.zone}{f' (clause{NBSP}{zone})' if zone else ''}.{state}"
+    return f"{who}Times in {facts.zone}{facts.cited('time-money-rules.zone')}.{state} {numbered_by(facts)}".rstrip()
+
+
+def numbered_by(facts: Facts) -> str:
+    """Return of which agreement the numbers of clauses are, nothing where none are printed."""
+    copy = facts.document["manifest"].get("contract_sha256")
+    if copy:
+        return f"Clause numbers of the signed copy, terms{NBSP}{copy[:8]}."
+    if not facts.document["clauses"]:
+        return ""
+    return "Clause numbers of the agreement as it would be drafted from this deal."
 
 
 def _headline(facts: Facts) -> str:
@@ -100,6 +116,9 @@ def _headline(facts: Facts) -> str:
         return f"What is owed for {facts.span()} cannot be computed from these terms."
     if days and nothing:
         return sentence(f"{counted(days, 'day is', 'days are')} added to the term for {facts.span()}")
+    if nothing and is_too_late(facts.document):
+        lost = money(facts.document["lost"]["late_claim"])
+        return f"No credit is owed for {facts.span()}: {lost} was not claimed in time."
     if nothing:
         return f"No credit is owed for {facts.span()}."
     words = {
@@ -110,50 +129,33 @@ def _headline(facts: Facts) -> str:
         "added_days": "is given as days at no charge",
     }[facts.deal.credits.form.form]
     start = "At least " if unknown else ""
-    if facts.deal.credits.process.mode == "claimed":
-        return f"{start}{money(total)} is owed for {facts.span()} if it is claimed in time."
+    if facts.document["claim"] is not None:
+        return f"{start}{money(total)} is owed for {facts.span()}{condition(facts.document)}."
     return f"{start}{money(total)} for {facts.span()} {words}."
 
 
 def _detail(facts: Facts) -> list[str]:
-    found = []
-    missed: dict[str, set[str]] = {}
-    for line in facts.lines():
-        if line["target_met"] is False:
-            missed.setdefault(line["service_level"], set()).add(line["unit"])
-    parts = []
-    for level_id, units in missed.items():
-        level = facts.deal.service_levels.get(level_id)
-        target = f" {figures.agreed_percent(level.target)}" if level and level.target is not None else " the target"
-        parts.append(f"{counted(len(units), *(LEVELS[level.level] if level else ('unit', 'units')))} missed{target}")
-    found.append(sentence("; ".join(parts)) if parts else _no_miss(facts))
-    deadlines = facts.deadlines()
-    if deadlines:
-        found.append(_claim_words(facts, deadlines))
-    elif facts.deal.credits.process.mode == "claimed":
-        blank = facts.deal.blank("credits.process.window_days", "credits.process.window_from")
-        how = f"how the time for it runs is not stated ({blank.partition(': ')[2]})" if blank else ""
-        found.append(f"It must be claimed; {how or 'the time for it has not begun to run'}.")
-    else:
-        number = facts.clause_of("monitor-evidence.objection")
-        dated = min((one["object_by"] for one in facts.document["settlements"] if one["object_by"]), default=None)
-        until = (
-            f"by {facts.last_day(dated)}, 24:00 {facts.zone}"
-            if dated
-            else f"within {facts.deal.measurement.objection_business_days} Business Days of this statement"
-        )
-        found.append(f"An objection must be made {until}{f' (clause{NBSP}{number})' if number else ''}.")
-    return found
+    missed = list(missed_words(facts.document, facts.deal))
+    found = [sentence("; ".join(missed)) if missed else _no_miss(facts)]
+    against = facts.document.get("against")
+    if against:
+        found.append(_other_side(against))
+    for reason, amount in facts.document["lost"].items():
+        if reason == "late_claim":
+            found.append(lost_words(facts))
+        else:
+            cited = facts.cited(LOST_UNDER[reason])
+            found.append(f"{money(amount)} of the credits is not owed: {LOSSES[reason]}{cited}.")
+    return [*found, *(words for words in (open_claim_words(facts), objection_words(facts)) if words)]
 
 
-def _claim_words(facts: Facts, deadlines: Mapping[str, str]) -> str:
-    number = facts.clause_of("credit-process.claim")
-    clause = f" (clause{NBSP}{number})" if number else ""
-    by = [facts.last_day(moment) for moment in deadlines.values()]
-    if len(set(by)) == 1:
-        return f"A claim must be received by {by[0]}, 24:00 {facts.zone}{clause}."
-    each = listed([f"by {day} for {period_words(p)}" for p, day in zip(deadlines, by, strict=True)])
-    return f"Claims must be received {each}, 24:00 {facts.zone}{clause}."
+def _other_side(against: Mapping[str, Any]) -> str:
+    """Return what the other side's log comes to."""
+    logs = listed([log["file"] for log in against["logs"]]) if against["logs"] else "no log"
+    difference = Decimal(against["difference"]["amount"])
+    by = {"amount": f"{abs(difference)}", "currency": against["difference"]["currency"]}
+    compared = f"{money(by)} {'less' if difference > 0 else 'more'}" if difference else "the same"
+    return f"By the other side's log ({logs}), on the same terms, it is {money(against['other_total'])}, {compared}."
 
 
 def _no_miss(facts: Facts) -> str:
@@ -215,90 +217,6 @@ def _rights_note(facts: Facts) -> str:
     if facts.deal.cancellation.chronic_failure is None:
         return "the contract has no such right"
     return "no limb of chronic failure is met"
-
-
-def lines_table(facts: Facts, lines: list[Line], of: int) -> Table | None:
-    """Return the lines given as a table with their sums."""
-    if not lines:
-        return None
-    several = len(facts.document["asked"]) > 1
-    alike = len({line["service_level"] for line in facts.with_downtime()}) == 1
-    left = of - len(lines)
-    clean = len(facts.lines()) - of
-    return Table(
-        title=_lines_title(facts, alike),
-        note=f"Minutes. {sentence(counted(clean, 'more line has', 'more lines have') + ' no outage on record')}"
-        if clean
-        else "Minutes.",
-        head=(
-            "Unit", *(("Period",) if several else ()), *(() if alike else ("Level",)), "Down", "Excluded", "Counted",
-            "Availability", "Share", f"Credit, {facts.currency}", "Clause",
-        ),
-        rows=tuple(
-            (
-                line["unit"],
-                *((line["period"],) if several else ()),
-                *(() if alike else (facts.level_words(line),)),
-                minutes(line["down_minutes"]),
-                minutes(line["excluded_minutes"]),
-                minutes(line["counted_minutes"]),
-                facts.availability(line),
-                _share_words(line),
-                bare(line["payable"]) if line["payable"] is None or owed(line) else figures.UNDEFINED,
-                _clause(line),
-            )
-            for line in lines
-        ),
-        total=_total(facts, several, alike),
-        rest=f"{sentence(counted(left, 'more line is', 'more lines are') + ' in the ledger')}" if left else None,
-        text_columns=1 + several + (not alike),
-        words_last=True,
-    )  # fmt: skip
-
-
-def _lines_title(facts: Facts, alike: bool) -> str:
-    level = facts.deal.service_levels.get(facts.with_downtime()[0]["service_level"]) if alike else None
-    return f"Credit by {LEVELS[level.level][0]}" if level else "Credit by unit"
-
-
-def _total(facts: Facts, several: bool, alike: bool) -> tuple[str, ...]:
-    """Return the sums of all lines; minutes of several levels overlap, so theirs are not added."""
-    names = ("down_minutes", "excluded_minutes", "counted_minutes")
-    sums = [minutes(number(sum(Fraction(line[name]) for line in facts.lines()))) for name in names]
-    return (
-        "Stated in all",
-        *([NBSP] * (several + (not alike))),
-        *(sums if alike else [NBSP] * len(names)),
-        NBSP,
-        NBSP,
-        bare(facts.document["total"]),
-        facts.clause_of("credit-caps.order") or NBSP,
-    )
-
-
-def _share_words(line: Line) -> str:
-    if line["target_met"] and not owed(line):
-        return "met"
-    return share(line["credit_fraction"])
-
-
-DECIDING = (
-    "credit-process.late", "credit-caps.year", "credit-caps.month", "stacking.between-levels",
-    "scheduled-maintenance.cap",
-)  # fmt: skip
-
-
-def _clause(line: Line) -> str:
-    """Return the clause that decides a line: why it pays, or why it does not."""
-    steps: dict[str, str | None] = {step["paragraph"]: step["clause"] for step in line["steps"]}
-    if line["lost"]:
-        decided = next((steps[name] for name in DECIDING if steps.get(name)), None)
-        if decided:
-            return decided
-    if line["excluded_minutes"] and not owed(line):
-        return steps.get("excluded-downtime.closed-list") or ""
-    shape = next((number for name, number in steps.items() if name.startswith("credit-schedule.") and number), None)
-    return shape or steps.get("service-levels.formula") or ""
 
 
 def _bands(facts: Facts) -> str:

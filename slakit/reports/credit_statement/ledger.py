@@ -17,10 +17,11 @@ from slakit.reports.credit_statement.facts import (
     names_in_words,
     period_words,
     sentence,
-    times_in_zone,
 )
-from slakit.reports.credit_statement.first_page import lines_table, rows_beside
+from slakit.reports.credit_statement.first_page import rows_beside
+from slakit.reports.credit_statement.lines_table import lines_table
 from slakit.reports.credit_statement.steps import Told, told
+from slakit.reports.credit_statement.times import times_in_zone
 from slakit.reports.credit_statement.worked import worked as line_worked
 from slakit.reports.rounding import NBSP
 from slakit.reports.tables import Table

@@ -9,6 +9,7 @@ from typing import Any
 from schemas.credit_shapes import CreditBands
 from slakit.reports import figures
 from slakit.reports.credit_statement.facts import (
+    LOST_UNDER,
     Facts,
     Line,
     bare_money,
@@ -77,7 +78,7 @@ def _told(facts: Facts, line: Line) -> Iterator[Told]:
             case _:
                 yield from _each(facts, same)
     for reason, amount in line["lost"].items():
-        yield Told(f"{money(amount)} of it is not owed: {LOSSES[reason]}.", "")
+        yield Told(f"{money(amount)} of it is not owed: {LOSSES[reason]}.", facts.clause_of(LOST_UNDER[reason]) or "")
 
 
 def _rolled_up_first(paragraph: str, order: list[str]) -> float:
