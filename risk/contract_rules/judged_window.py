@@ -182,5 +182,7 @@ def _reason(step: Step) -> Reason | None:
     if step.paragraph in _NOTICE_PARAGRAPHS:
         if "found" in step.inputs:
             return "no notice" if step.inputs["found"] == "no notice on record" else "unit not named"
+        if step.paragraph == scheduled_maintenance.PARAGRAPH:
+            return None  # what a late notice brings is a paragraph of its own, whose step follows
         return None if step.result is True else "late notice"
     return None

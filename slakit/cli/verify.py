@@ -47,7 +47,11 @@ def _show(console: Console, found: Verified) -> None:
 def origin(found: Verified) -> str:
     """Return what the document says it is made from, in one line."""
     about = found.manifest
-    digests = (("deal_sha256", "deal"), ("terms_sha256", "terms"))
+    digests = (
+        ("deal_sha256", "deal"),
+        ("terms_sha256", "terms"),
+        ("contract_sha256", "numbers of the copy with terms"),
+    )
     inputs = [f"{words} {str(about[key])[:8]}" for key, words in digests if key in about]
     inputs += [f"{key} {about[key]}" for key in ("seed", "draws") if key in about]
     return _visible(f"{found.words.capitalize()}: {', '.join(inputs)}, slakit {about['versions'].get('slakit', '')}.")

@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from slakit.reports import figures
-from slakit.reports.credit_statement.facts import counted, in_zone, sentence, times_in_zone
+from slakit.reports.credit_statement.claims import condition, later, lost_words
+from slakit.reports.credit_statement.facts import by_weight, counted, is_of_availability, level_words, sentence
+from slakit.reports.credit_statement.missed import missed_words
+from slakit.reports.credit_statement.times import in_zone, last_day, times_in_zone
 from slakit.reports.tables import Table
 from slakit.reports.terminal import print_line, print_list, print_table
 from slakit.statements.words import LOSSES, NOTHING_READ, SCOPES
@@ -27,15 +30,24 @@ def show(console: Console, document: Document) -> None:
     print_line(console, answer(document), style="bold")
     for words in details(document):
         print_line(console, words)
-    print_table(console, lines_table(document, MOST_LINES))
+    _print(console, lines_table(document, MOST_LINES))
     if document.get("against"):
-        print_table(console, against_table(document, MOST_LINES))
+        _print(console, against_table(document, MOST_LINES))
     print_list(console, "Rights", (right_words(right, document["zone"]) for right in document["rights"]))
     print_list(console, "Not computed", document["not_computed"])
     print_list(console, "What was read", read_words(document))
     print_list(console, "Notes", (sentence(times_in_zone(words, document["zone"])) for words in document["notes"]))
     console.print()
     print_line(console, "Not legal advice. The contract as signed prevails.", style="dim")
+
+
+def _print(console: Console, table: Table) -> None:
+    """Print a table, of one without rows only what stands for those left out."""
+    if table.rows:
+        print_table(console, table)
+    elif table.rest:
+        console.print()
+        print_line(console, table.rest, style="dim")
 
 
 def answer(document: Document) -> str:
@@ -46,24 +58,27 @@ def answer(document: Document) -> str:
     span = asked[0] if len(asked) == 1 else f"{asked[0]} to {asked[-1]}"
     if document["not_computed"] and total["amount"].strip("0.") == "":
         return f"What is owed for {span} cannot be computed."
-    owed = f"{money(total)} is owed for {span}"
+    owed = f"{money(total)} is owed for {span}{condition(document)}"
     return f"At least {owed}; part of it cannot be computed." if document["not_computed"] else f"{owed}."
 
 
 def details(document: Document) -> Iterator[str]:
     """Yield the sentences below the answer."""
-    missed = {(line["service_level"], line["unit"]) for line in document["periods"] if line["target_met"] is False}
+    missed = list(missed_words(document))
     if missed:
-        yield sentence(f"{counted(len(missed), 'unit', 'units')} missed a target")
+        yield sentence("; ".join(missed))
     elif document.get("nothing_read"):
         yield "Whether a unit missed its target is not known."
     else:
         yield "No unit missed its target."
     if document["claim_by"]:
-        by = in_zone(document["claim_by"], document["zone"])
-        yield f"A claim must be received before {by} ({document['zone']}); later ones may be lost."
+        by = last_day(document["claim_by"], document["zone"])
+        yield f"A claim must be received by {by}, 24:00 {document['zone']}; {later(document)}."
     for reason, amount in document["lost"].items():
-        yield f"{money(amount)} of the credits is not owed: {LOSSES[reason]}."
+        if reason == "late_claim":
+            yield lost_words(document)
+        else:
+            yield f"{money(amount)} of the credits is not owed: {LOSSES[reason]}."
 
 
 def lines_table(document: Document, limit: int) -> Table:
@@ -73,27 +88,41 @@ def lines_table(document: Document, limit: int) -> Table:
         for line in document["periods"]
         if line["down_minutes"] or line["unknown_minutes"] or line["credit"] is None or _amount(line)
     ]
-    lines.sort(
-        key=lambda line: (-_amount(line), -float(_minutes(line["counted_minutes"])), line["period"], line["unit"])
-    )
+    lines.sort(key=by_weight)
     rest = len(document["periods"]) - len(lines[:limit])
+    several = len(document["asked"]) > 1
     return Table(
         title="Lines",
         note=f"minutes and {document['currency']}; a line is one unit of one service level in one period",
-        head=("Period", "Level", "Unit", "Window", "Down", "Excluded", "Counted", "Unknown", "Availability", "Owed"),
+        head=(
+            "Period",
+            "Level",
+            "Unit",
+            "Window",
+            "Down",
+            "Excluded",
+            "Disregarded",
+            "Counted",
+            "Unknown",
+            "Availability",
+            "Owed",
+        ),
         rows=tuple(
             (
                 line["period"],
-                figures.in_words(line["service_level"]),
+                level_words(line),
                 line["unit"],
-                *(minutes(line[f"{name}_minutes"]) for name in ("window", "down", "excluded", "counted", "unknown")),
+                *(
+                    minutes(line[f"{name}_minutes"]) if is_of_availability(line) else figures.UNDEFINED
+                    for name in ("window", "down", "excluded", "disregarded", "counted", "unknown")
+                ),
                 f"{line['availability_percent']}%" if line["availability_percent"] else figures.UNDEFINED,
                 owed(line),
             )
             for line in lines[:limit]
         ),
         text_columns=3,
-        may_drop=("Window", "Unknown", "Period", "Excluded", "Down"),
+        may_drop=("Window", "Disregarded", *(() if several else ("Period",)), "Excluded", "Unknown", "Down"),
         rest=sentence(f"{counted(rest, 'further line is', 'further lines are')} not shown; --json and -o have all")
         if rest
         else None,
@@ -142,8 +171,9 @@ def read_words(document: Document) -> Iterator[str]:
         if len(log["skipped"]) > MOST_SKIPPED:
             yield f"{log['file']}: {figures.count(len(log['skipped']) - MOST_SKIPPED)} more lines were skipped."
         for word, times in log["unknown_states"].items():
-            yield f"{log['file']}: state {word!r} is not known ({times} times); its time is unknown, not down."
-        yield from (words for words in log["notes"] if words not in document.get("warnings", ()))
+            found = counted(times, "record", "records")
+            yield f"{log['file']}: state {word!r} is not known ({found}); its time is unknown, not down."
+        yield from (sentence(words) for words in log["notes"] if words not in document.get("warnings", ()))
     if document["not_mapped"]:
         names = ", ".join(f"{name} ({times})" for name, times in list(document["not_mapped"].items())[:12])
         yield f"No unit of the contract: {names}{' and others' if len(document['not_mapped']) > 12 else ''}."

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from slakit.reports import figures
+from slakit.reports.credit_statement.facts import counted, sentence
 from slakit.reports.tables import Table
 from slakit.reports.terminal import print_line, print_list, print_table
 
@@ -27,28 +28,27 @@ def show(console: Console, document: Mapping[str, Any]) -> None:
     words = f"{figures.count(credited)} of {figures.count(len(lines))} lines of nodes earn a credit."
     print_line(console, words, style="bold")
     rest = len(lines) - MOST_LINES
-    print_table(
-        console,
-        Table(
-            title="Lines",
-            note="minutes; one node in one month",
-            head=("Period", "Level", "Node", "Window", "Counted", "Unknown", "Credit"),
-            rows=tuple(
-                (
-                    line["period"],
-                    line["service_level"],
-                    line["unit"],
-                    *(f"{line[name]:,}" for name in ("window_minutes", "counted_minutes", "unknown_minutes")),
-                    f"{line['currency']} {Decimal(line['credit']):,}",
-                )
-                for line in lines[:MOST_LINES]
-            ),
-            text_columns=3,
-            rest=f"{figures.count(rest)} further lines are not shown; --json and -o have all." if rest > 0 else None,
+    table = Table(
+        title="Lines",
+        note="minutes; one node in one month",
+        head=("Period", "Level", "Node", "Window", "Counted", "Unknown", "Credit"),
+        rows=tuple(
+            (
+                line["period"],
+                line["service_level"],
+                line["unit"],
+                *(f"{line[name]:,}" for name in ("window_minutes", "counted_minutes", "unknown_minutes")),
+                f"{line['currency']} {Decimal(line['credit']):,}",
+            )
+            for line in lines[:MOST_LINES]
         ),
+        text_columns=3,
+        rest=f"{figures.count(rest)} further lines are not shown; --json and -o have all." if rest > 0 else None,
     )
+    if table.rows:
+        print_table(console, table)
     print_list(console, "What was read", _read(document))
-    print_list(console, "Notes", document["notes"])
+    print_list(console, "Notes", map(sentence, document["notes"]))
 
 
 def _read(document: Mapping[str, Any]) -> list[str]:
@@ -59,7 +59,10 @@ def _read(document: Mapping[str, Any]) -> list[str]:
     found += [
         f"Skipped: {figures.count(times)} for {reason}." for reason, times in document["skipped_by_reason"].items()
     ]
-    found += [f"State {word!r} is not known ({times} rows)." for word, times in document["unknown_states"].items()]
+    found += [
+        f"State {word!r} is not known ({counted(times, 'row', 'rows')})."
+        for word, times in document["unknown_states"].items()
+    ]
     for name, words in (("without_fee", "No node of the contract"), ("without_rows", "Nodes without a row")):
         if document[name]:
             shown = ", ".join(document[name][:12])

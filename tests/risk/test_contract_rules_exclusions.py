@@ -557,7 +557,7 @@ def test_each_refused_minute_has_its_reason():
         (1, 60, "a", "over the allowance", "scheduled-maintenance.cap"),
         (2, 60, "a", "outside the announced time", "scheduled-maintenance.overrun"),
         (3, 60, "b", "no notice", "scheduled-maintenance.notice"),
-        (4, 60, "c", "late notice", "scheduled-maintenance.notice"),
+        (4, 60, "c", "late notice", "scheduled-maintenance.late"),
         (5, 60, "d", "other cause", "excluded-downtime.concurrent"),
         (6, 60, "e", "not on the list", "excluded-downtime.closed-list"),
         (7, 60, "f", "excluded", "customer-responsibilities.hold"),

@@ -38,6 +38,8 @@ def condition(document: Document) -> str:
     if document["claim"] is None:
         return ""
     lines = [line for line in document["periods"] if owed(line)]
+    if not lines:
+        return ""
     received = sorted({line["claim_received"] for line in lines} - {None})
     if not received:
         return " once it is claimed" if document["claim"]["late"] == "none" else " if it is claimed in time"
@@ -60,15 +62,20 @@ def is_too_late(document: Document) -> bool:
     return "late_claim" in document["lost"]
 
 
-def lost_words(facts: Facts) -> str:
-    """Return what was lost because it was not claimed in time, by when it had to be, and what is on record."""
-    amount = money(facts.document["lost"]["late_claim"])
-    lines = [line for line in facts.lines() if "late_claim" in line["lost"]]
-    by = listed(_last_days(lines, facts.zone)) if any(line["claim_by"] for line in lines) else ""
-    until = f"had to be claimed by {by}, 24:00 {facts.zone}" if by else "was not claimed in time"
+def lost_words(document: Document, cited: str = "") -> str:
+    """Return what was lost because it was not claimed in time, by when it had to be, and what is on record.
+
+    Parameters
+    ----------
+    cited : numbers of clauses that follow.
+    """
+    zone = document["zone"]
+    lines = [line for line in document["periods"] if "late_claim" in line["lost"]]
+    by = _last_days(lines, zone)
+    until = f"had to be claimed by {listed(by)}, 24:00 {zone}" if by else "was not claimed in time"
     received = sorted({line["claim_received"] for line in lines} - {None})
-    record = f"the claim was received on {listed(_days(received, facts.zone))}" if received else "no claim is on record"
-    return f"{amount} of the credits is not owed: it {until}, and {record}{facts.cited(*PROCESS)}."
+    record = f"the claim was received on {listed(_days(received, zone))}" if received else "no claim is on record"
+    return f"{money(document['lost']['late_claim'])} of the credits is not owed: it {until}, and {record}{cited}."
 
 
 def open_claim_words(facts: Facts) -> str | None:
@@ -77,22 +84,30 @@ def open_claim_words(facts: Facts) -> str | None:
     if facts.document["claim"] is None or not unclaimed:
         return None
     deadlines = facts.deadlines()
-    if not deadlines:
-        return f"{_no_deadline(facts)}{facts.cited(PROCESS[0])}."
-    by = [last_day(moment, facts.zone) for moment in deadlines.values()]
     cited = facts.cited(*PROCESS)
+    if not deadlines:
+        return f"A claim must be received {no_day_words(facts)}; {later(facts.document)}{cited}."
+    by = [last_day(moment, facts.zone) for moment in deadlines.values()]
     if len(set(by)) == 1:
         return f"A claim must be received by {by[0]}, 24:00 {facts.zone}; {later(facts.document)}{cited}."
     each = listed([f"by {day} for {period_words(p)}" for p, day in zip(deadlines, by, strict=True)])
     return f"Claims must be received {each}, 24:00 {facts.zone}; {later(facts.document)}{cited}."
 
 
-def _no_deadline(facts: Facts) -> str:
-    """Return why no last day for a claim is known."""
+def no_day_words(facts: Facts) -> str:
+    """Return by when a claim must be received where no day is known, as words that follow `must be received`."""
     blank = facts.deal.blank("credits.process.window_days", "credits.process.window_from")
     if blank:
-        return f"It must be claimed; how the time for it runs is not stated ({blank.partition(': ')[2]})"
-    return "It must be claimed; the time for it runs from an event that is not on record yet"
+        return f"in a time that is not stated ({blank.partition(': ')[2]})"
+    process = facts.deal.credits.process
+    length = (
+        f"{process.window_business_days} Business Days"
+        if process.window_business_days is not None
+        else f"{process.window_months} months"
+        if process.window_months is not None
+        else f"{process.window_days} days"
+    )
+    return f"within {length} after the Credit Statement is received, of which nothing is on record"
 
 
 def objection_words(facts: Facts) -> str | None:
@@ -122,9 +137,8 @@ def maker(facts: Facts) -> str:
     if facts.document.get("made_for"):
         # a claim rests on its own clause; without one, the customer may state what the provider has not stated
         under = facts.clause_of("credit-process.claim") or facts.clause_of("credit-process.no-statement")
-        who = customer.name.rstrip(".") if customer else "the customer"
         ending = f", under clause{NBSP}{under}" if under else ""
-        return f"Computed by {who if under or not customer else customer.name} from its own records{ending}."
+        return f"Computed by {customer.name if customer else 'the customer'} from its own records{ending}."
     return sentence(f"{provider.name} to {customer.name}") if provider and customer else ""
 
 

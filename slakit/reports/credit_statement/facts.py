@@ -121,6 +121,10 @@ class Facts:
         """Return a stretch of time in the contract's zone."""
         return stretch_in_zone(start, end, self.zone)
 
+    def lasting(self, minutes: int | str) -> str:
+        """Return how long something took."""
+        return minutes_words(minutes)
+
     def clause_of(self, paragraph: str) -> str | None:
         """Return the printed number of a paragraph that the statement cites."""
         known = self.document["clauses"].get(paragraph)
@@ -173,8 +177,7 @@ def level_words(line: Line) -> str:
     if is_of_availability(line):
         return figures.in_words(line["service_level"])
     taken = minutes(line["counted_minutes"])
-    what = "replacement" if line["head"] == "replacement" else "first response"
-    return what if taken == figures.UNDEFINED else f"{what}, {taken}{NBSP}min"
+    return line["head"] if taken == figures.UNDEFINED else f"{line['head']}, {taken}{NBSP}min"
 
 
 def by_weight(line: Line) -> tuple[object, ...]:
@@ -246,6 +249,15 @@ def number_words(value: int | str, places: int = 4) -> str:
     scaled = exact * 10**places
     cut = Decimal(scaled.numerator // scaled.denominator).scaleb(-places)
     return figures.agreed_number(cut) + ("" if scaled.denominator == 1 else "…")
+
+
+def minutes_words(value: int | str) -> str:
+    """Return a length of time as a sentence says it.
+
+    >>> minutes_words(1), minutes_words(507), minutes_words("2/3")
+    ('1 minute', '507 minutes', '0.6666… minutes')
+    """
+    return f"{number_words(value)} {'minute' if value == 1 else 'minutes'}"
 
 
 def percent_words(value: int | str) -> str:

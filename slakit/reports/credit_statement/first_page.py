@@ -11,6 +11,7 @@ from typing import Any
 from schemas.credit_shapes import CreditBands
 from slakit.reports import figures
 from slakit.reports.credit_statement.claims import (
+    PROCESS,
     condition,
     is_too_late,
     lost_words,
@@ -38,9 +39,13 @@ from slakit.reports.rounding import NBSP
 from slakit.reports.tables import Table
 from slakit.statements.words import LOSSES, NOTHING_READ
 
-ROWS_AND_STEPS = 18
-"""Rows of the table and steps of the worked line that fit the first page together. [1]"""
+LINES = 18
+"""Rows of the table, lines of the worked steps and further lines above them that fit the first page together. [1]"""
 FEWEST_ROWS = 5
+WIDE, OF_HEADLINE, OF_STEP = 98, 68, 94
+"""Letters on a line of running words, of the headline and of a step. [letter]"""
+USUAL = 4
+"""Lines of words above the table that `LINES` allows for: one below the title, one of headline, two of detail. [1]"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +70,45 @@ class FirstPage:
     bands: str
     worked_title: str
     worked: tuple[Told, ...]
+    is_overfull: bool
+    """Whether it goes on over the page, so that the ledger follows without one of its own."""
 
 
 def first_page(facts: Facts) -> FirstPage:
     """Return the first page of a statement."""
     dearest = facts.with_downtime()[:1]
     told = worked(facts, dearest[0]) if dearest else ()
+    lines = facts.with_downtime()
+    rows = rows_beside(facts, told)
     return FirstPage(
         title=f"Credit Statement, {facts.span()}",
         under=_under(facts),
         headline=_headline(facts),
         detail=" ".join(_detail(facts)),
         figures=_figures(facts),
-        lines=lines_table(facts, facts.with_downtime()[: rows_beside(told)], len(facts.with_downtime())),
+        lines=lines_table(facts, lines[:rows], len(lines)),
         bands=_bands(facts),
         worked_title=_worked_title(dearest[0]) if dearest else "",
         worked=told,
+        is_overfull=bool(told) and min(rows, len(lines)) + _lines_beside(facts, told) > LINES,
     )
 
 
-def rows_beside(told: tuple[Told, ...]) -> int:
+def rows_beside(facts: Facts, told: tuple[Told, ...]) -> int:
     """Return how many lines the first page shows beside the steps of the dearest."""
-    return max(FEWEST_ROWS, ROWS_AND_STEPS - len(told))
+    return max(FEWEST_ROWS, LINES - _lines_beside(facts, told))
+
+
+def _lines_beside(facts: Facts, told: tuple[Told, ...]) -> int:
+    """Return how many lines the steps take, and the words above the table beyond the usual."""
+    above = _lines(_under(facts), WIDE) + _lines(_headline(facts), OF_HEADLINE)
+    above += _lines(" ".join(_detail(facts)), WIDE)
+    steps = sum(_lines(f"{one.words} (clause {one.clause})", OF_STEP) for one in told)
+    return steps + max(above - USUAL, 0)
+
+
+def _lines(words: str, width: int) -> int:
+    return -(-len(words) // width)
 
 
 def _under(facts: Facts) -> str:
@@ -142,7 +164,7 @@ def _detail(facts: Facts) -> list[str]:
         found.append(_other_side(against))
     for reason, amount in facts.document["lost"].items():
         if reason == "late_claim":
-            found.append(lost_words(facts))
+            found.append(lost_words(facts.document, facts.cited(*PROCESS)))
         else:
             cited = facts.cited(LOST_UNDER[reason])
             found.append(f"{money(amount)} of the credits is not owed: {LOSSES[reason]}{cited}.")

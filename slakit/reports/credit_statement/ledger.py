@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -12,6 +13,7 @@ from slakit.reports.credit_statement.facts import (
     bare,
     bare_money,
     counted,
+    is_of_availability,
     minutes,
     money,
     names_in_words,
@@ -29,6 +31,8 @@ from slakit.statements.words import HEADS, LOSSES
 
 MOST_WORKED = 200
 """Lines, or groups of lines with the same steps, whose steps are printed; the JSON has all. [1]"""
+HEADS_OF_LINES = {"replacement": "replacement", "response": "first response"}
+"""Heads of lines other than availability, in words."""
 MOST_SKIPPED = 120
 MOST_NAMES = 200
 MOST_RECORDS = 2000
@@ -63,10 +67,41 @@ def tables(facts: Facts) -> Iterator[Table]:
 
 
 def worked(facts: Facts) -> tuple[Worked, ...]:
-    """Return the steps of every line that has something to say; lines with the same steps but for times, once."""
-    return tuple(
-        Worked(_title(facts, lines), _under(lines), told(facts, lines[0])) for lines in _alike(facts)[:MOST_WORKED]
-    )
+    """Return the steps of every line that has something to say.
+
+    Lines with the same steps but for times are told once, and so are steps that every line of a level and period has.
+    """
+    groups = _alike(facts)[:MOST_WORKED]
+    steps = [told(facts, lines[0]) for lines in groups]
+    shared: dict[_Kind, dict[Told, None]] = {}
+    number: Counter[_Kind] = Counter()
+    for lines, own in zip(groups, steps, strict=True):
+        kind = _kind(lines[0])
+        number[kind] += 1
+        shared[kind] = {one: None for one in shared.get(kind, own) if one in own}
+    shared = {kind: common for kind, common in shared.items() if number[kind] > 1 and common}
+    general = [
+        Worked(f"Every line of {what}, {period_words(period)}", "Steps that are the same for each.", tuple(common))
+        for (period, what, _), common in shared.items()
+    ]
+    own_steps = [
+        Worked(
+            _title(facts, lines),
+            _under(lines),
+            tuple(one for one in own if one not in shared.get(_kind(lines[0]), ())),
+        )
+        for lines, own in zip(groups, steps, strict=True)
+    ]
+    return (*general, *own_steps)
+
+
+_Kind = tuple[str, str, str]
+"""Period, service level and head of a line, in words."""
+
+
+def _kind(line: Line) -> _Kind:
+    what = figures.in_words(line["service_level"]) if is_of_availability(line) else HEADS_OF_LINES[line["head"]]
+    return line["period"], what, line["head"]
 
 
 class _Timeless(Facts):
@@ -77,6 +112,14 @@ class _Timeless(Facts):
     def when(self, moment: str | None) -> str:
         """Return the same for every moment."""
         return "then" if moment else figures.UNDEFINED
+
+    def stretch(self, start: str, end: str) -> str:
+        """Return the same for every stretch of time."""
+        return "then"
+
+    def lasting(self, minutes: int | str) -> str:
+        """Return the same for every length of time."""
+        return "so long"
 
 
 def _alike(facts: Facts) -> list[list[Line]]:
@@ -111,12 +154,14 @@ def notes(facts: Facts) -> tuple[str, ...]:
     said = (*warnings, *facts.document["not_computed"], *facts.document["notes"])
     found = [sentence(times_in_zone(words, facts.zone)) for words in said]
     for log in facts.document["logs"]:
-        found += [words for words in log["notes"] if words not in warnings]
+        found += [sentence(times_in_zone(words, facts.zone)) for words in log["notes"] if words not in warnings]
         found += [
-            f"{log['file']}: {figures.count(times)} records say {reason}." for reason, times in log["left_out"].items()
+            f"{log['file']}: {counted(times, 'record says', 'records say')} {reason}."
+            for reason, times in log["left_out"].items()
         ]
         found += [
-            f"{log['file']}: the state {word!r} is not known; its time ({times} records) is unknown and not downtime."
+            f"{log['file']}: the state {word!r} is not known; its time ({counted(times, 'record', 'records')}) is "
+            "unknown and not downtime."
             for word, times in log["unknown_states"].items()
         ]
     if "?" in str(facts.document["incidents"]) + str(facts.document["logs"]):
@@ -136,13 +181,13 @@ def _title(facts: Facts, lines: list[Line]) -> str:
         owed_words = counted(line["days_added"], "day added", "days added")
     units = line["unit"] if len(lines) == 1 else f"{line['unit']} and {counted(len(lines) - 1, 'other', 'others')}"
     each = " each" if len(lines) > 1 and line["payable"] is not None else ""
-    return f"{units}, {facts.level_words(line)}, {period_words(line['period'])}: {owed_words}{each}"
+    return f"{units}, {_kind(line)[1]}, {period_words(line['period'])}: {owed_words}{each}"
 
 
 def _lines_left(facts: Facts) -> Table | None:
     """Return all lines where the first page does not hold them."""
     lines = facts.with_downtime()
-    fit = rows_beside(line_worked(facts, lines[0])) if lines else 0
+    fit = rows_beside(facts, line_worked(facts, lines[0])) if lines else 0
     return lines_table(facts, lines, len(lines)) if len(lines) > fit else None
 
 
@@ -188,7 +233,7 @@ def _against_lines(facts: Facts) -> Table | None:
         for row in found["lines"]
     )
     head = ("Unit", "Level", "Period", "Counted", "Counted, other", "Owed", "Owed, other")
-    total = ("Stated in all", *([NBSP] * 4), bare(found["total"]), bare(found["other_total"]))
+    total = ("In all", *([NBSP] * 4), bare(found["total"]), bare(found["other_total"]))
     note = f"minutes and {facts.currency}; this log and the other side's on the same terms, windows and notices; "
     note += "lines that differ" if rows else "no line differs"
     return Table("Counter-statement", note, head, rows, total=total, text_columns=3)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
 from schemas.deal import Deal
 from slakit.documents.pdf import PrintedPdf
+from slakit.reports import figures
+from slakit.reports.credit_statement.claims import PROCESS, is_too_late, later, lost_words, no_day_words
 from slakit.reports.credit_statement.facts import (
     Document,
     Facts,
     Line,
     bare,
     counted,
+    is_of_availability,
     minutes,
     money,
     owed,
@@ -20,6 +24,8 @@ from slakit.reports.credit_statement.facts import (
     printable,
     sentence,
 )
+from slakit.reports.credit_statement.missed import missed_words
+from slakit.reports.credit_statement.times import last_day
 from slakit.reports.paper import print_report, report_style, report_template
 from slakit.reports.rounding import NBSP
 from slakit.reports.tables import Table
@@ -74,23 +80,36 @@ def letter(facts: Facts) -> Letter:
 
 
 def _deadline(facts: Facts) -> str:
+    """Return by when the notice must be received, and what was lost because no claim was in time."""
+    lost = [lost_words(facts.document, facts.cited(*PROCESS))] if is_too_late(facts.document) else []
+    if facts.document["claim"] is None:
+        return " ".join([*lost, "Credits are given with the statement; this notice keeps the claim on record."])
+    return " ".join((*lost, *_time_left(facts)))
+
+
+def _time_left(facts: Facts) -> Iterator[str]:
+    unclaimed = [line for line in facts.lines() if owed(line) and line["claim_received"] is None]
+    if not unclaimed:
+        if any(owed(line) for line in facts.lines()):
+            yield "A claim is on record already; this notice repeats it."
+        return
     deadlines = facts.deadlines()
-    if deadlines:
-        first = min(deadlines.values())
-        several = f" for {period_words(min(deadlines, key=deadlines.__getitem__))}" if len(deadlines) > 1 else ""
-        return f"This notice must be received by {facts.last_day(first)}, 24:00 {facts.zone}{several}."
-    if facts.deal.credits.process.mode == "automatic":
-        return "Credits are given with the statement; this notice keeps the claim on record."
-    return "The contract as known does not say by when this notice must be received; send it at once."
+    if not deadlines:
+        yield f"This notice must be received {no_day_words(facts)}; send it at once."
+        return
+    several = f" for {period_words(min(deadlines, key=deadlines.__getitem__))}" if len(deadlines) > 1 else ""
+    by = last_day(min(deadlines.values()), facts.zone)
+    yield f"This notice must be received by {by}, 24:00 {facts.zone}{several}; {later(facts.document)}."
 
 
 def _paragraphs(facts: Facts, claimed: list[Line]) -> tuple[str, ...]:
     found = []
     if claimed:
-        units = counted(len({line["unit"] for line in claimed}), "unit was", "units were")
+        missed = "; ".join(missed_words(facts.document, facts.deal))
+        said = f"{sentence(f'{missed} in {facts.span()}')} " if missed else ""
         found.append(
-            f"{sentence(f'{units} below what is promised in {facts.span()}')} The table shows the minutes counted, the "
-            f"availability and the credit of each; times are in {facts.zone}."
+            f"{said}The table shows the minutes counted, the availability and the credit of each unit; times are in "
+            f"{facts.zone}."
         )
     formula = facts.clause_of("service-levels.formula")
     found.append(
@@ -123,7 +142,7 @@ def _table(facts: Facts, claimed: list[Line]) -> Table | None:
                 line["unit"],
                 line["period"],
                 facts.level_words(line),
-                minutes(line["counted_minutes"]),
+                minutes(line["counted_minutes"]) if is_of_availability(line) else figures.UNDEFINED,
                 facts.availability(line),
                 bare(line["payable"]),
             )
@@ -145,7 +164,7 @@ def print_letter(deal: Deal, document: Document) -> PrintedPdf:
         deal,
         f"Claim Notice: {deal.title}",
         facts.span_short(),
-        f"terms {document['manifest']['deal_sha256'][:8]}",
+        f"terms {document['manifest']['terms_sha256'][:8]}",
         sheets=("report.css", "credit-statement.css"),
     )
     return print_report(report_template("claim-notice.html.j2").render(letter=found, blank=BLANK, style=style))

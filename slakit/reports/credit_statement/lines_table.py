@@ -99,7 +99,7 @@ def _total(facts: Facts, several: bool, alike: bool, columns: list[Column]) -> t
     """Return the sums of all lines; minutes of several levels overlap, so theirs are not added."""
     sums = [minutes(number(sum(Fraction(line[name]) for line in facts.lines()))) for name, _ in columns]
     return (
-        "Stated in all",
+        "In all",
         *([NBSP] * (several + (not alike))),
         *(sums if alike else [NBSP] * len(columns)),
         NBSP,
@@ -132,12 +132,13 @@ def _deciding(line: Line) -> Iterator[str]:
     if not line["counted_minutes"] and not owed(line):
         for name, paragraph in (
             ("excluded_minutes", "excluded-downtime.closed-list"),
-            ("disregarded_minutes", "outage-clock.minimum"),
             ("disputed_minutes", "monitor-evidence.conflict"),
             ("unknown_minutes", "monitor-evidence.silent"),
         ):
             if line[name]:
                 yield paragraph
+        if any(one["paragraph"] == "outage-clock.minimum" and one["result"] is False for one in line["steps"]):
+            yield "outage-clock.minimum"
     elif line["excluded_minutes"] and not owed(line):
         yield "excluded-downtime.closed-list"
     yield from (one["paragraph"] for one in line["steps"] if one["paragraph"].startswith("credit-schedule."))

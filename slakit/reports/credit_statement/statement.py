@@ -93,12 +93,11 @@ def html(deal: Deal, document: Document) -> str:
         logs=logs,
         version=version,
         title=deal.title,
-        terms=document["manifest"]["deal_sha256"][:8],
         style=report_style(
             deal,
             f"Credit Statement: {deal.title}",
             facts.span_short(),
-            f"terms {document['manifest']['deal_sha256'][:8]} · log {first_log}",
+            f"terms {document['manifest']['terms_sha256'][:8]} · log {first_log}",
             sheets=("report.css", "credit-statement.css"),
         ),
     )

@@ -15,6 +15,7 @@ from slakit.reports.credit_statement.facts import (
     Facts,
     Line,
     bare_money,
+    minutes_words,
     money,
     number_words,
     percent_words,
@@ -58,9 +59,9 @@ VERDICTS = {
     "excluded-downtime.closed-list": ("it is on the list", "it is not on the list, and counts"),
     "excluded-downtime.concurrent": ("excluded", "not excluded"),
     "excluded-downtime.no-report": ("received in time", "not received in time"),
-    "scheduled-maintenance.notice": ("given in time", "not given"),
+    "scheduled-maintenance.notice": ("given in time", "not given in time"),
     "scheduled-maintenance.at-once": ("kept", "exceeded"),
-    "emergency-maintenance.notice": ("given in time", "not given"),
+    "emergency-maintenance.notice": ("given in time", "not given in time"),
     "emergency-maintenance.stale": ("it was, so the time counts", "it was not"),
     "force-majeure.events": ("it is on the list", "it is not on the list, and counts"),
     "force-majeure.notice": ("given", "not given"),
@@ -123,9 +124,7 @@ def _words(facts: Facts, step: Mapping[str, Any]) -> str:
             record = f" (record {inputs['incident']})" if inputs.get("incident") else ""
             return f"{rule}: {facts.when(result)}{record}." if result else f"{rule}."
         case "outage-clock.minimum":
-            minutes = number_words(inputs["minutes"])
-            length = f"{minutes} {'minute' if minutes == '1' else 'minutes'}"
-            return f"{rule}: {length}, which {'counts' if result else 'does not count'}."
+            return f"{rule}: {minutes_words(inputs['minutes'])}, which {'counts' if result else 'does not count'}."
         case "service-levels.formula":
             counted, window = number_words(inputs["counted"]), number_words(inputs["minutes"])
             exact = f" = {result}" if "/" in str(result) else ""
@@ -137,6 +136,12 @@ def _words(facts: Facts, step: Mapping[str, Any]) -> str:
         case "excluded-downtime.closed-list":
             head = HEADS.get(str(inputs.get("head")), str(inputs.get("head")))
             return f"{rule}; window {inputs.get('window')}, {head}: {VERDICTS[paragraph][0 if result else 1]}."
+        case "support-response.first-response":
+            waited = f"ticket {inputs['ticket']} waited {facts.lasting(inputs['minutes'])}"
+            return f"{rule}; {waited}{_colon(_result(facts, step))}."
+        case "replacement-times.target":
+            taken = f"it took {facts.lasting(inputs['minutes'])}" + ("" if inputs["is_back"] else " so far")
+            return f"{rule}; {taken}{_colon(_result(facts, step))}."
         case "credit-caps.unit":
             return f"{rule}: {bare_money(result, facts.currency)}{_reduced(inputs, result)}."
         case "cluster-availability.k-of-n" if inputs.get("needed") is not None:
@@ -144,6 +149,10 @@ def _words(facts: Facts, step: Mapping[str, Any]) -> str:
             rule = rule.replace(", rounded up,", f", rounded up{of},")
     words = _result(facts, step)
     return f"{rule}: {words}." if words else f"{rule}."
+
+
+def _colon(words: str) -> str:
+    return f": {words}" if words else ""
 
 
 def _reduced(inputs: Mapping[str, Any], result: Any) -> str:
