@@ -121,6 +121,16 @@ class Facts:
         """Return a stretch of time in the contract's zone."""
         return stretch_in_zone(start, end, self.zone)
 
+    def steps_of(self, line: Line) -> Sequence[Mapping[str, Any]]:
+        """Return the steps of a line, those of the line that it repeats word for word where it does."""
+        found: Sequence[Mapping[str, Any]] = line["steps"]
+        if line["steps_of"] is None:
+            return found
+        key = (line["period"], line["service_level"], line["steps_of"])
+        return next(
+            (one["steps"] for one in self.lines() if (one["period"], one["service_level"], one["unit"]) == key), found
+        )
+
     def lasting(self, minutes: int | str) -> str:
         """Return how long something took."""
         return minutes_words(minutes)

@@ -39,7 +39,7 @@ from slakit.reports.rounding import NBSP
 from slakit.reports.tables import Table
 from slakit.statements.words import LOSSES, NOTHING_READ
 
-LINES = 18
+LINES = 22
 """Rows of the table, lines of the worked steps and further lines above them that fit the first page together. [1]"""
 FEWEST_ROWS = 5
 WIDE, OF_HEADLINE, OF_STEP = 98, 68, 94
@@ -122,7 +122,7 @@ def numbered_by(facts: Facts) -> str:
     """Return of which agreement the numbers of clauses are, nothing where none are printed."""
     copy = facts.document["manifest"].get("contract_sha256")
     if copy:
-        return f"Clause numbers of the signed copy, terms{NBSP}{copy[:8]}."
+        return f"Clause numbers of the signed copy, terms{NBSP}{str(copy)[:8]}."
     if not facts.document["clauses"]:
         return ""
     return "Clause numbers of the agreement as it would be drafted from this deal."

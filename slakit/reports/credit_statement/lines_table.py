@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from slakit.reports import figures
 from slakit.reports.credit_statement.facts import (
@@ -117,11 +118,12 @@ def _share_words(line: Line) -> str:
 
 def _clause(facts: Facts, line: Line) -> str:
     """Return the clause that decides a line: why it pays, or why it does not."""
-    steps: dict[str, str | None] = {step["paragraph"]: step["clause"] for step in line["steps"]}
-    return next((number for one in _deciding(line) if (number := steps.get(one) or facts.clause_of(one))), "")
+    own = facts.steps_of(line)
+    steps: dict[str, str | None] = {step["paragraph"]: step["clause"] for step in own}
+    return next((number for one in _deciding(line, own) if (number := steps.get(one) or facts.clause_of(one))), "")
 
 
-def _deciding(line: Line) -> Iterator[str]:
+def _deciding(line: Line, steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the paragraphs that may decide a line, the likeliest first."""
     if line["lost"]:
         yield LOST_UNDER[list(line["lost"])[-1]]
@@ -137,9 +139,9 @@ def _deciding(line: Line) -> Iterator[str]:
         ):
             if line[name]:
                 yield paragraph
-        if any(one["paragraph"] == "outage-clock.minimum" and one["result"] is False for one in line["steps"]):
+        if any(one["paragraph"] == "outage-clock.minimum" and one["result"] is False for one in steps):
             yield "outage-clock.minimum"
     elif line["excluded_minutes"] and not owed(line):
         yield "excluded-downtime.closed-list"
-    yield from (one["paragraph"] for one in line["steps"] if one["paragraph"].startswith("credit-schedule."))
+    yield from (one["paragraph"] for one in steps if one["paragraph"].startswith("credit-schedule."))
     yield "service-levels.formula"

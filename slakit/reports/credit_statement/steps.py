@@ -105,7 +105,7 @@ class Told:
 def told(facts: Facts, line: Line) -> tuple[Told, ...]:
     """Return every step of a line in the order of the contract, each once."""
     found: dict[tuple[str, str], Told] = {}
-    for step in line["steps"]:
+    for step in facts.steps_of(line):
         words = step_words(facts, step)
         found[words, step["paragraph"]] = Told(words, step["clause"] or step["paragraph"])
     return tuple(found.values())

@@ -43,7 +43,7 @@ def worked(facts: Facts, line: Line) -> tuple[Told, ...]:
 
 def _told(facts: Facts, line: Line) -> Iterator[Told]:
     steps: dict[str, list[Mapping[str, Any]]] = {}
-    for step in line["steps"]:
+    for step in facts.steps_of(line):
         steps.setdefault(step["paragraph"], []).append(step)
     for paragraph, same in sorted(steps.items(), key=lambda item: _rolled_up_first(item[0], list(steps))):
         if paragraph in SAID_ELSEWHERE:

@@ -62,6 +62,42 @@ n11,2026-13-30T01:00Z,2026-10-30T02:00Z,reboot,provider
 WINDOWS = "id,kind,starts_at,ends_at,unit_ids,notice_id\nw1,scheduled,2026-10-12T05:00Z,2026-10-12T07:00Z,n05,m1\n"
 NOTICES = "id,kind,sent_at,unit_ids\nm1,maintenance,2026-10-01T00:00Z,n05\n"
 
+MORE = (
+    ("measurement: {", "measurement: {conflict: expert, monitors: {m-1: provider, m-2: customer}, "),
+    ("{notice_days: 7, cap_unit", '{notice_days: 7, max_concurrent_fraction: "0.05", cap_unit'),
+    (
+        "credits: {caps:",
+        "cancellation: {chronic_failure: {limbs: [{form: single_outage, service_level: nodes, hours: 5}]}}\n"
+        "credits: {between_heads: highest, caps:",
+    ),
+    (
+        "operations:\n",
+        "operations:\n  replacement: {target_hours: {node: 6}}\n"
+        "  support: {severities: {p1: {response_minutes: 15}}}\n",
+    ),
+)
+"""What makes the deal one with monitors of both sides, a limit to planned work at once, a right to end, and times of
+replacement and response."""
+MORE_LOG = """\
+unit_id,started_at,ended_at,state,monitor_id
+n02,2026-10-03T07:14Z,2026-10-03T14:41Z,down,m-1
+n02,2026-10-03T07:14Z,2026-10-03T15:41Z,down,m-2
+n05,2026-10-12T05:00Z,2026-10-12T08:15Z,down,
+n07,2026-10-20T01:00Z,2026-10-20T07:45Z,down,
+n08,2026-10-20T01:00Z,2026-10-20T07:45Z,down,
+n10,2026-10-28T01:00Z,2026-10-28T01:00:40Z,down,
+n11,2026-10-29T01:00Z,2026-10-29T04:00Z,unknown,
+n12,2026-10-29T01:00Z,2026-10-29T04:00Z,down,
+"""
+"""Replacements took 447 min and more against 360; w2 of n12 was announced two days before."""
+MORE_WINDOWS = WINDOWS + "w2,scheduled,2026-10-29T01:00Z,2026-10-29T04:00Z,n12,m2\n"
+MORE_NOTICES = NOTICES + "m2,maintenance,2026-10-27T00:00Z,n12\n"
+TICKETS = (
+    "id,severity,opened_at,first_response_at\n"
+    "t1,p1,2026-10-03T07:20Z,2026-10-03T08:39Z\n"
+    "t2,p1,2026-10-20T07:20Z,2026-10-20T07:25Z\n"
+)
+
 
 @pytest.fixture(scope="session")
 def logs() -> Path:
@@ -122,3 +158,24 @@ def state(files: Callable[..., dict[str, Path]]) -> Callable[..., Stated]:
 def october(state: Callable[..., Stated]) -> Stated:
     """Return October 2026 of the deal with its log, window and notice."""
     return state(windows=WINDOWS, notices=NOTICES, numbered=True)
+
+
+@pytest.fixture(scope="session")
+def much(state: Callable[..., Stated], ridge: str) -> Stated:
+    """Return October 2026 with a disputed outage, rights, planned work at once, late replacements and an answer."""
+    for old, new in MORE:
+        assert old in ridge
+        ridge = ridge.replace(old, new, 1)
+    return state(MORE_LOG, ridge, windows=MORE_WINDOWS, notices=MORE_NOTICES, tickets=TICKETS, numbered=True)
+
+
+@pytest.fixture(scope="session")
+def claimed_late(state: Callable[..., Stated], ridge: str) -> Callable[..., Stated]:
+    """Return a function that states October 2026 where a credit is lost that is not claimed within 30 days."""
+    process = "process: {mode: claimed, window_days: 30, window_from: period_end, late: forfeit}"
+
+    def of(notices: str = NOTICES, as_of: datetime | None = None) -> Stated:
+        deal = ridge.replace("credits: {caps:", f"credits: {{{process}, caps:")
+        return state(deal=deal, windows=WINDOWS, notices=notices, as_of=as_of, numbered=True)
+
+    return of

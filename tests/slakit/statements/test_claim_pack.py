@@ -126,13 +126,12 @@ def test_a_letter_without_a_credit_claims_nothing(state, ridge):
     assert "What is claimed" not in letter
 
 
-def test_a_deadline_that_the_contract_does_not_give_is_not_made_up(state, ridge):
+def test_a_deadline_whose_first_day_is_not_on_record_is_not_made_up(state, ridge):
     terms = "credits: {process: {mode: claimed, window_days: 30, window_from: statement}, caps:"
     found = state(deal=ridge.replace("credits: {caps:", terms))
     assert found.document["claim_by"] is None
-    assert "does not say by when this notice must be received; send it at once" in letter_text(
-        found.deal, found.document
-    )
+    words = "within 30 days after the Credit Statement is received, of which nothing is on record; send it at once"
+    assert f"This notice must be received {words}." in letter_text(found.deal, found.document)
 
 
 def test_every_file_name_in_the_pack_is_plain(pack):

@@ -235,7 +235,8 @@ def test_a_claimed_credit_names_the_last_day_and_the_clause(state, ridge):
     page = page_of(state, deal=claimed, numbered=True)
     # 30 days after the end of October in the contract's zone
     assert "A claim must be received by 30 November 2026, 24:00 America/Chicago" in page
-    assert "is owed for October 2026 if it is claimed in time" in page
+    assert "is owed for October 2026 once it is claimed" in page
+    assert "24:00 America/Chicago; later ones are still good" in page
 
 
 def test_a_long_statement_tells_the_steps_of_like_units_once(state, ridge):
