@@ -362,7 +362,7 @@ def test_a_unit_is_down_by_the_tests_of_its_document(all_schedules: dict[str, Sc
 def test_the_figures_are_those_of_the_right_answers(all_schedules: dict[str, Schedule]):
     answers = ROOT.parent / "shared" / "cases" / "sla_schedules.json"
     if not answers.is_file():
-        pytest.skip("the right answers are not here")
+        pytest.skip("the papers from which these figures were copied do not lie beside the checkout")
     facts = json.loads(answers.read_text(encoding="utf-8"), parse_float=Decimal)["schedules"]
     assert sorted(fact["id"] for fact in facts) == NAMES
     for fact in facts:

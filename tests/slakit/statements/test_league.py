@@ -173,6 +173,6 @@ def test_a_log_without_an_outage_is_refused(files, all_schedules):
 def test_the_published_schedules_are_those_of_the_right_answers():
     answers = ROOT.parent / "shared" / "cases" / "credits.json"
     if not answers.is_file():
-        pytest.skip("the right answers are not here")
+        pytest.skip("the papers from which these figures were copied do not lie beside the checkout")
     named = {case.get("sla") for case in json.loads(answers.read_text())["cases"]} - {None}
     assert {name for name in named if (ROOT / "examples" / "schedules" / f"{name}.yaml").is_file()}

@@ -212,7 +212,7 @@ def _parquet(log: Log) -> list[dict[str, Any]]:
         return read()
     except (OSError, ValueError, ArithmeticError, RuntimeError) as error:
         raise refused(log.name, str(error).split("\n")[0][:200], "a Parquet table", "export it again") from error
-    except Exception as error:
+    except Exception as error:  # whatever a reader of Parquet raises on a file made to break it
         if type(error).__module__.partition(".")[0] not in ("polars", "pyarrow"):
             raise
         raise refused(log.name, str(error).split("\n")[0][:200], "a Parquet table", "export it again") from error
